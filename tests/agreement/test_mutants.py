@@ -23,7 +23,7 @@ from ninefold.expressions.sql_rows import Parts
 from ninefold.language import conditions
 from ninefold.plan import environment
 from ninefold.plan.problems import Condition
-from ninefold.resolve import includes
+from ninefold.resolve import contract as resolving
 from ninefold.runtime.messages import decode, parameters
 from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.stream import Stream, _shown
@@ -472,8 +472,10 @@ def a_variable_of_a_term_captures_what_the_term_is_given(patch: Patch) -> None:
 
 @mutant
 def what_is_included_need_not_be_given(patch: Patch) -> None:
-    with_ = includes._with
-    patch.setattr(includes, "_with", lambda r, own, other, at: replace(with_(r, own, other, at), required=own.required))
+    with_ = resolving._with
+    patch.setattr(
+        resolving, "_with", lambda r, own, other, at: replace(with_(r, own, other, at), required=own.required)
+    )
 
 
 @pytest.mark.slow

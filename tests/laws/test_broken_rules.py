@@ -22,7 +22,7 @@ from ninefold.runtime.messages.turns import with_turns
 from ninefold.runtime.messages.violations import Broken, broken
 from ninefold.runtime.messages.weight import every, inside
 from ninefold.values import patterns
-from ninefold.values.applicators import SAME_VALUE
+from ninefold.values.keywords import SAME_VALUE
 
 KINDS = st.sampled_from(["string", "integer", "boolean", "null", "array", "object"])
 NAMES = st.sampled_from(["a", "b", "ab", "c"])

@@ -16,7 +16,7 @@ from ninefold.runtime.messages.schemas import Schemas, validator
 from ninefold.runtime.messages.turns import FEW, MANY
 from ninefold.runtime.messages.violations import broken
 from ninefold.runtime.messages.weight import inside
-from ninefold.values.applicators import SAME_VALUE, UNEVALUATED
+from ninefold.values.keywords import SAME_VALUE, UNEVALUATED
 
 
 class PartByPart(Schemas):

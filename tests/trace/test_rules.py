@@ -6,7 +6,7 @@ import pytest
 from tests.server.test_rows_that_do_not_fit import source
 
 from ninefold.pipeline import compile_document
-from ninefold.values.applicators import BY_NAME, EACH, SAME_VALUE
+from ninefold.values.keywords import BY_NAME, EACH, SAME_VALUE
 
 RULE = "{type: string,\n        maxLength: 1}"
 ITSELF = "type: [object, string, array], "

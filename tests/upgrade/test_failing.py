@@ -19,8 +19,8 @@ from tests.upgrade.test_shapes import FIRST, GOES, dump, path, with_schema
 
 from ninefold.runtime.store import undo, upgrade
 from ninefold.runtime.store.changing import NotUpgraded
-from ninefold.runtime.store.preview import folder_beside
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
+from ninefold.runtime.store.upgrade import folder_beside
 from ninefold.runtime.store.whole import alone
 
 __all__ = ["path"]

@@ -23,7 +23,7 @@ from ninefold.plan.places import Place
 from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Entry, Mapping, Scalar
 from ninefold.trace.causes import places
-from ninefold.values.applicators import SAME_VALUE
+from ninefold.values.keywords import SAME_VALUE
 
 REFUSALS = 7
 

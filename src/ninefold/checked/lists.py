@@ -27,6 +27,7 @@ from ninefold.expressions.tree import (
     Select,
     Typed,
     Variable,
+    conjuncts,
     is_apart,
     rewrite,
 )
@@ -217,7 +218,7 @@ def _by_caller(asked: Asked, resource: Resource, rules: Rules) -> Iterator[tuple
 def says(condition: Typed, resource: Resource) -> Narrowed:
     """What a condition says of a row that goes by the resource's name."""
     found, there = ALL, list[str]()
-    for each in _conjuncts(plainly(condition, resource)):
+    for each in conjuncts(plainly(condition, resource)):
         match each:
             case Call(function="has", arguments=[operand]) if (field := field_compared(operand, resource)) is not None:
                 there.append(field)
@@ -238,14 +239,6 @@ def plainly(condition: Typed, resource: Resource) -> Typed:
             return Call("==", [condition, Constant(True, Boolean())], Boolean())
         case _:
             return condition
-
-
-def _conjuncts(condition: Typed) -> Iterator[Typed]:
-    if isinstance(condition, Call) and condition.function == "&&":
-        for each in condition.arguments:
-            yield from _conjuncts(each)
-    else:
-        yield condition
 
 
 def _said(condition: Typed, resource: Resource) -> Narrowed:

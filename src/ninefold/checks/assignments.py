@@ -44,7 +44,7 @@ from ninefold.language.verbs import TRANSITION, Verb
 from ninefold.syntax.nodes import Entry, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
 from ninefold.values import Invalid, Object, Row, Type, optional, required, to_json
-from ninefold.values.applicators import EACH, SAME_VALUE
+from ninefold.values.keywords import EACH, SAME_VALUE
 
 
 def check_given(resource: str, field: Field, given: Typed, span: Span, findings: Findings) -> None:

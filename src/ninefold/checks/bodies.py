@@ -10,8 +10,7 @@ from ninefold.checked.bodies import BodyConstant, BodyLeaf, BodyMember
 from ninefold.checked.operations import PathName, Segment
 from ninefold.checked.resources import Resource
 from ninefold.checks.body_types import body_members, every_member, other_members
-from ninefold.checks.findings import Findings
-from ninefold.checks.suggestions import meant
+from ninefold.checks.findings import Findings, meant
 from ninefold.contract.service import Contract
 from ninefold.contract.writes import constants
 from ninefold.diagnostics.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS

@@ -31,6 +31,7 @@ from ninefold.expressions.ast import (
     Unary,
     every,
     is_condition,
+    is_member,
     parts,
 )
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
@@ -87,20 +88,12 @@ def check_scopes(findings: Findings) -> None:
         for node in every(expression.ast):
             match node:
                 case Binary(operator="in", left=Literal(value=str() as name) as literal, right=right):
-                    if _is_scopes(right) and name not in known:
+                    if is_member(right, "caller", "scopes") and name not in known:
                         span = expression.written.part(literal.start, literal.end)
                         help = did_you_mean(name, known) or (f"there are {', '.join(f'`{each}`' for each in known)}",)
                         findings.say(NO_SUCH_SCOPE, f"no scheme has the scope `{name}`", Label(span), help=help)
                 case _:
                     pass
-
-
-def _is_scopes(node: Ast) -> bool:
-    match node:
-        case Member(operand=Name(name="caller"), name="scopes"):
-            return True
-        case _:
-            return False
 
 
 # ── Granted ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -188,7 +188,7 @@ def _word(fact: Fact[Name] | None, unasked: str) -> str:
 
 def _operator_values(findings: Findings) -> Iterator[OperatorValue]:
     """Every `operator.NAME`, whatever reads it, and the endpoints that nobody can be known to, or whose events cannot
-    be told, without it. What else an endpoint needs shows in its plan (`ninefold.compile.given`)."""
+    be told, without it. What else an endpoint needs shows in its plan (`ninefold.compile.service`)."""
     contract = findings.contract
     places: dict[str, list[Span]] = {}
     for _, part in contract.parts:

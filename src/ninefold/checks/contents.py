@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows, expressions_of
-from ninefold.checks.findings import Findings, condition, reads_database, several, typed
+from ninefold.checks.findings import Findings, condition, meant, reads_database, several, typed
 from ninefold.checks.showing import (
     Showing,
     binds,
@@ -26,7 +26,6 @@ from ninefold.checks.showing import (
     stated_at,
     whole_row,
 )
-from ninefold.checks.suggestions import meant
 from ninefold.diagnostics.codes import NAME_TAKEN, NO_SUCH_VIEW, NOT_SHOWABLE, VALUE_TOO_LARGE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span

@@ -24,7 +24,7 @@ from ninefold.diagnostics.codes import (
 )
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import Ast, Member, Name, every
+from ninefold.expressions.ast import reads_member
 from ninefold.expressions.tree import Select, Variable, walk
 from ninefold.language import authentication as stated
 from ninefold.language.endpoints import Endpoint
@@ -232,16 +232,8 @@ def kept_credentials(findings: Findings) -> None:
     stored += [each.value for fact in sets for each in value_of(fact) or ()]
     stored += [given.value for each in stated_effects(findings) for given in each.sets]
     for expression in stored:
-        if any(map(_is_credential, every(expression.ast))):
+        if reads_member(expression.ast, "caller", ("credential",)):
             _kept(expression.span, "a value that is stored", findings)
-
-
-def _is_credential(node: Ast) -> bool:
-    match node:
-        case Member(operand=Name(name="caller"), name="credential"):
-            return True
-        case _:
-            return False
 
 
 def check_payload(content: Content, span: Span, findings: Findings) -> None:

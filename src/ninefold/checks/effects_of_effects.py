@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 from ninefold.checks.findings import Findings
 from ninefold.diagnostics.codes import EFFECT_IN_A_CIRCLE, TOO_MANY_EFFECTS
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.expressions.reads import in_order
 from ninefold.language import effects as stated
 from ninefold.language.fact import Fact, Shown, value_of
 
@@ -59,20 +60,9 @@ def _counts(leads: Mapping[Taken, Sequence[Taken]]) -> Mapping[Taken, int]:
     """How many effects each transition has, with those of the transitions that it takes; of those alone that lead to no
     circle."""
     counts: dict[Taken, int] = {}
-    waiting = {key: len({each for each in taken if each in leads}) for key, taken in leads.items()}
-    taken_by: dict[Taken, set[Taken]] = {}
-    for key, taken in leads.items():
-        for each in taken:
-            taken_by.setdefault(each, set()).add(key)
-    ready = [key for key, count in waiting.items() if not count]
-    while ready:
-        key = ready.pop()
+    for key in in_order(leads):
         # Beyond the bound it does not matter by how much.
         counts[key] = min(sum(1 + counts.get(each, 0) for each in leads[key]), MOST_EFFECTS + 1)
-        for user in taken_by.get(key, ()):
-            waiting[user] -= 1
-            if not waiting[user]:
-                ready.append(user)
     return counts
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from copy import copy
 from dataclasses import field, replace
 from functools import cached_property
 
+from ninefold.checked.resources import Field
 from ninefold.checked.service import NotInForce
 from ninefold.checks.never_equal import never_equal
 from ninefold.checks.schemas import SharedSchemas
@@ -253,3 +254,17 @@ def _is_wrong(node: Typed, scope: Scope) -> bool:
 def condition(expression: Expression, scope: Scope, findings: Findings) -> Typed | None:
     """An expression that holds or does not."""
     return typed(expression, scope, Boolean(), findings)
+
+
+# What was probably meant by the name of a field that is not there.
+
+
+def meant(name: str, fields: Mapping[str, Field]) -> tuple[str, ...]:
+    """A change of part 9 has the names of the document, whatever the callers of its version call them. What is worked
+    out for a version alone has no name that could be written."""
+    called = next((each.name for each in fields.values() if each.called == name), None)
+    if called is None:
+        return did_you_mean(name, [each for each in fields if each.isidentifier()])
+    if called.isidentifier():
+        return (f"what a change says has the names of the document: `{called}`",)
+    return (f"`{name}` is worked out for that version alone: `{{{name}: EXPRESSION}}` shows it",)

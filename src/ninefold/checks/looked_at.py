@@ -13,7 +13,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.fact import value_of
 from ninefold.language.json_schema import VALUES
 from ninefold.language.schemas import Schema
-from ninefold.values.applicators import BY_NAME, SAME_VALUE, UNEVALUATED
+from ninefold.values.keywords import BY_NAME, SAME_VALUE, UNEVALUATED
 
 MOST_TIMES: Final = 64
 """How often one value is looked at. Without a bound schemas in each other double it, and some thirty of them take

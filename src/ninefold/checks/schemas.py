@@ -12,7 +12,7 @@ from ninefold.contract.shared_types import PREFIX
 from ninefold.language import resources as stated
 from ninefold.language.fact import value_of
 from ninefold.language.json_schema import TELLING, TYPING, VALUES
-from ninefold.values.applicators import BY_NAME, SAME_VALUE
+from ninefold.values.keywords import BY_NAME, SAME_VALUE
 
 _PARTS = frozenset({"$ref", "allOf", "properties"})
 _OF_MEMBERS = _PARTS | {"type", "required"} | TELLING

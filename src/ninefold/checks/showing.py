@@ -169,10 +169,6 @@ def binds(ast: Ast, name: str) -> bool:
     return any(variable.name == name for each in every(ast) for variable in variables_of(each))
 
 
-def is_name(ast: Ast, name: str) -> bool:
-    return isinstance(ast, Name) and ast.name == name
-
-
 def reads_items(ast: Ast) -> bool:
     """Whether an expression reads the rows of the page, and not only how many there are."""
     return is_items(ast) or (not counts_items(ast) and any(map(reads_items, parts(ast))))

@@ -25,6 +25,7 @@ from ninefold.language.states import Machine
 from ninefold.language.verbs import GRANT, TRANSITION, Verb, kind_of
 from ninefold.language.versioning import Versioning
 from ninefold.values import Array
+from ninefold.values.keywords import ANNOTATIONS
 
 
 @dataclass(frozen=True)
@@ -276,10 +277,6 @@ def _idle(field: Field) -> Iterator[tuple[str, str]]:
         yield "unique", "no two hashes are the same"
 
 
-NO_RULE = frozenset(("$comment", "title", "description", "examples", "deprecated", "readOnly", "writeOnly"))
-"""The keywords of JSON Schema that admit and refuse nothing."""
-
-
 def _beside_a_reference(
     resource: Resource, field: Field, resources: Mapping[str, Resource], findings: Findings
 ) -> None:
@@ -290,7 +287,7 @@ def _beside_a_reference(
         return
     own = _identifier_schema(resources[target.text], resources)
     for entry in schema.node.entries:
-        if entry.name not in schema.json or entry.name in NO_RULE:
+        if entry.name not in schema.json or entry.name in ANNOTATIONS:
             continue
         value = schema.json[entry.name]
         if own is None:

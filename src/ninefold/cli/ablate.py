@@ -15,9 +15,8 @@ from ninefold.ablate.report import Report, report, to_json, to_markdown, to_text
 from ninefold.ablate.requests import Excuse, Unreadable, excuses
 from ninefold.cli.commands import File, Parameter, Settings
 from ninefold.cli.document import compiled
-from ninefold.cli.files import read_bytes
+from ninefold.cli.files import read_bytes, request_files
 from ninefold.cli.operator_values import operator_values
-from ninefold.cli.request_files import request_files
 from ninefold.cli.terminal import Unusable, say, say_json, say_visibly, show
 
 

@@ -13,11 +13,10 @@ from ninefold.ablate.requests import Unreadable
 from ninefold.cli.check import say_sarif
 from ninefold.cli.commands import Flag, Parameter, Settings
 from ninefold.cli.document import compiled
-from ninefold.cli.files import read_bytes
+from ninefold.cli.files import read_bytes, request_files
 from ninefold.cli.git_file import DRIVER, bytes_of, given_to_driver
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.proposals import rewrite
-from ninefold.cli.request_files import request_files
 from ninefold.cli.terminal import Unusable, complain, remark, say, say_visibly, show
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.acceptance import NotAccepted, acceptances

@@ -87,13 +87,17 @@ def issue(operation: Mutation, resource: Resource, perspective: Perspective) -> 
     return granted, replace(kept, store_scopes=_statement(store_scopes))
 
 
-def _granted(resource: Resource, scopes: tuple[str, ...], granted: Typed, perspective: Perspective) -> Scopes:
-    """Which scopes the row is granted: by the contract's own authority, whatever rows the caller sees."""
-    name = identifier(resource.name)
-    same = [
+def _is_row(resource: Resource) -> list[Fragment]:
+    return [
         Fragment(f"{identifier(key)} = ") + bind(inputs.row_key(key, resource.fields[key].type))
         for key in resource.primary_key
     ]
+
+
+def _granted(resource: Resource, scopes: tuple[str, ...], granted: Typed, perspective: Perspective) -> Scopes:
+    """Which scopes the row is granted: by the contract's own authority, whatever rows the caller sees."""
+    name = identifier(resource.name)
+    same = _is_row(resource)
     value = perspective.value(granted, {resource.name: resource.name})
     text = "SELECT " + value + f" FROM {name} AS {name} WHERE " + all_of(same)
     find = Statement((Piece(text.text, text.binds),), (ResultColumn("granted", granted.type),))
@@ -130,10 +134,7 @@ def endings(
 
 def _ended(which: Literal["presented", "others", "all"], resource: Resource) -> Statement:
     table = stored.table_of(resource.name)
-    same = [
-        Fragment(f"{identifier(key)} = ") + bind(inputs.row_key(key, resource.fields[key].type))
-        for key in resource.primary_key
-    ]
+    same = _is_row(resource)
     text = f"DELETE FROM {table} WHERE " + all_of(same)
     match which:
         case "presented":

@@ -21,6 +21,7 @@ from ninefold.plan.statement import ResultColumn
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import identifier
 from ninefold.values import Boolean, Integer, Number, Text, Timestamp
+from ninefold.values.keywords import ANNOTATIONS
 
 
 def schema(checked: Checked) -> Schema:
@@ -181,12 +182,6 @@ def _stored(field: Field | None) -> bool:
     return field is not None and field.stored
 
 
-_SAYS_NOTHING = frozenset(
-    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
-)
-"""Keywords that no value breaks (JSON Schema 2020-12 Validation, 9)."""
-
-
 def stored(checked: Checked, dialect: Dialect) -> Iterator[Stored]:
     perspective = Perspective(checked, CONTRACT, dialect)
     for resource in checked.resources.values():
@@ -239,7 +234,7 @@ def _held(resource: Resource) -> Iterator[Held]:
 
 
 def _says_more(field: Field) -> bool:
-    said = {name: each for name, each in field.schema.items() if name not in _SAYS_NOTHING}
+    said = {name: each for name, each in field.schema.items() if name not in ANNOTATIONS}
     match field.type:
         case Boolean() | Integer() | Number() | Text():
             return bool(said.keys() - {"type"})

@@ -7,22 +7,25 @@ from collections.abc import Iterator, Sequence
 from ninefold.checked import endpoints as checked_endpoints
 from ninefold.checked import operations as checked_operations
 from ninefold.checked.contents import Response
-from ninefold.checked.endpoints import Endpoint, Stopped
+from ninefold.checked.endpoints import Argument, Endpoint, Stopped
 from ninefold.checked.operations import Delete, Ensure, Mutation, Update
 from ninefold.checked.operations import Parameter as CheckedParameter
 from ninefold.checked.service import Checked, Places
 from ninefold.compile import endpoints
 from ninefold.compile.bodies import body
-from ninefold.compile.calls import call
 from ninefold.compile.cases import chosen, common, read_first
 from ninefold.compile.effects import with_effects, with_further
+from ninefold.compile.endpoints.held import left_out, location, may_be_unmade, of_request, says_no_more_than, way_of
 from ninefold.compile.errors import error_shape
 from ninefold.compile.granting import challenge
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import by_key, rules, traced
 from ninefold.compile.sweep import sweep
+from ninefold.expressions.tree import Constant, Typed, parts
 from ninefold.language.authentication import ANYONE
+from ninefold.plan import calls as plan
 from ninefold.plan.events import SERVER_SENT_EVENTS
+from ninefold.plan.held import Held, Origin
 from ninefold.plan.operations import Operation
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Case, Cors, Parameter, PathParameter, Rule, Segment, Served
@@ -199,3 +202,55 @@ def _stored(endpoint: Endpoint, checked: Checked) -> Iterator[Parameter]:
             yield Parameter(
                 name.text, name.type, dict(field.schema), rules=rules(field.rules), trace=traced(field.place)
             )
+
+
+# What an endpoint calls first: its arguments, each with where a request gives what it is made of.
+
+
+def call(endpoint: Endpoint, checked: Checked) -> plan.Call | None:
+    stated = endpoint.call
+    if stated is None:
+        return None
+    return plan.Call(
+        function=stated.function,
+        arguments=tuple(_argument(each, endpoint) for each in stated.arguments),
+        gives=dict(stated.gives),
+        type=stated.type,
+        refuses=stated.refuses,
+        fields=stated.fields,
+        trace=traced(stated.place),
+    )
+
+
+def _argument(stated: Argument, endpoint: Endpoint) -> plan.Argument:
+    value = left_out(stated.value)
+    is_sure = not may_be_unmade(value) and (stated.nullable or not value.type.nullable)
+    held = None
+    fits = isinstance(value, Constant) or says_no_more_than(stated.schema, value.type)  # constants are held before
+    if not (is_sure and fits):
+        origins = tuple(dict.fromkeys(_origins(stated.value, endpoint)))
+        trace = traced(stated.place)
+        held = Held(endpoint.operation.resource or "", "", stated.type, dict(stated.schema), origins, trace=trace)
+    way = way_of(stated.value)
+    copied = way is not None and way[0] == "request"
+    return plan.Argument(stated.name, value, stated.type, held, stated.nullable, copied)
+
+
+def _origins(typed: Typed, endpoint: Endpoint) -> Iterator[Origin]:
+    way = way_of(typed)
+    if way is None:
+        for part in parts(typed):
+            yield from _origins(part, endpoint)
+    elif way[0] == "request":
+        yield _of_field(way[1:], endpoint) or of_request(way[1:], endpoint.operation.resource)
+
+
+def _of_field(names: tuple[str, ...], endpoint: Endpoint) -> Origin | None:
+    """Where the body gives a field: callers of an older version may call it otherwise than expressions do."""
+    assert endpoint.call is not None
+    for field, pointer in endpoint.call.fields:
+        if names[: 1 + len(pointer)] == ("body", *pointer):
+            leaf = next(each for each in endpoint.takes.body or () if each.field == field)
+            place = location("body", (*leaf.pointer, *names[1 + len(pointer) :]))
+            return Origin(place, subject=f"{endpoint.operation.resource}.{field}")
+    return None

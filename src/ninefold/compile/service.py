@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from types import NoneType
+from typing import Any, Final
+
+import msgspec
 
 from ninefold.checked.service import Checked
 from ninefold.compile.authentication import scheme
-from ninefold.compile.binds import with_bound
 from ninefold.compile.cases import by_endpoint
 from ninefold.compile.errors import problems
 from ninefold.compile.events import delivery
-from ninefold.compile.given import operator_values
 from ninefold.compile.limits import limits
 from ninefold.compile.operator import operator_operations, records
 from ninefold.compile.places import traced
@@ -19,11 +20,19 @@ from ninefold.compile.resources import schema, stored
 from ninefold.compile.routes import blocked, cors, served
 from ninefold.compile.timers import timers
 from ninefold.compile.versioning import versions
+from ninefold.expressions.scope import Model, stored_as
+from ninefold.expressions.tree import Select, Variable
+from ninefold.plan.limits import Limits
 from ninefold.plan.places import Place
-from ninefold.plan.service import NotInForce, Proposal, ServicePlan
+from ninefold.plan.routes import Route, Served
+from ninefold.plan.service import NotInForce, OperatorValue, Proposal, ServicePlan
+from ninefold.plan.statement import Piece, Statement
+from ninefold.plan.versioning import Versions
 from ninefold.sql.dialect import Dialect
+from ninefold.sql.fragment import PLACEHOLDER
 from ninefold.sql.postgresql import POSTGRESQL
 from ninefold.sql.sqlite import SQLITE
+from ninefold.values import Type
 
 _DIALECTS: Final[Mapping[str, Dialect]] = {each.name: each for each in (SQLITE, POSTGRESQL)}
 
@@ -66,3 +75,80 @@ def _plan(checked: Checked, dialect: Dialect) -> ServicePlan:
         stored=tuple(stored(checked, dialect)),
         dialect=dialect.name,
     )
+
+
+# What stands around each bind of a plan, for a database that does not ask a value for its type.
+
+
+def with_bound(plan: ServicePlan, bound: Callable[[Type], str], model: Model) -> ServicePlan:
+    """The plan with each `?` of its statements as `bound` says it, by the type that is bound there."""
+
+    def said(piece: Piece) -> Piece:
+        texts = piece.text.split(PLACEHOLDER)
+        places = (bound(stored_as(each.type, model)) for each in piece.binds)
+        text = texts[0] + "".join(place + rest for place, rest in zip(places, texts[1:], strict=True))
+        return msgspec.structs.replace(piece, text=text)
+
+    made: ServicePlan = _within(plan, said)
+    return made
+
+
+def _within(part: Any, said: Callable[[Piece], Piece]) -> Any:
+    match part:
+        case Statement():
+            return msgspec.structs.replace(part, pieces=tuple(map(said, part.pieces)))
+        case msgspec.Struct():
+            found = {name: getattr(part, name) for name in part.__struct_fields__}
+            changed = {name: made for name, each in found.items() if (made := _within(each, said)) is not each}
+            return msgspec.structs.replace(part, **changed) if changed else part
+        case tuple():
+            inside = tuple(_within(each, said) for each in part)
+            return part if all(new is old for new, old in zip(inside, part, strict=True)) else inside
+        case dict():
+            members = {name: _within(each, said) for name, each in part.items()}
+            return part if all(new is part[name] for name, new in members.items()) else members
+        case _:
+            return part
+
+
+# What the operator gives, and the endpoints that cannot be served without it: those by whose plan it is read, in any
+# version, and those whose requests a rate counts by it.
+
+
+def operator_values(
+    checked: Checked, routes: tuple[Route, ...], versions: Versions | None, limits: Limits
+) -> tuple[OperatorValue, ...]:
+    """Of a contract that names none, nothing is looked through."""
+    if not checked.operator:
+        return ()
+    older = () if versions is None else versions.versions
+    needed: dict[str, dict[str, None]] = {each.name: dict.fromkeys(each.blocks) for each in checked.operator}
+    for route in (*routes, *(route for version in older for route in version.routes)):
+        if isinstance(route, Served):
+            for name in _read_by(route):
+                needed[name][route.key] = None
+    for rate in limits.rates:
+        for name in _read_by(rate.of):
+            needed[name] |= dict.fromkeys(rate.endpoints)
+    return tuple(OperatorValue(each.name, traced(*each.places), tuple(needed[each.name])) for each in checked.operator)
+
+
+def _read_by(part: Any) -> Iterator[str]:
+    """The names after `operator.` in all expressions of a part of a plan, its statements' among them."""
+    left = [part]
+    while left:
+        each = left.pop()
+        kind = type(each)
+        if kind in _HOLD_NOTHING:
+            continue  # nearly all that there is
+        if kind is Select and isinstance(each.operand, Variable) and each.operand.name == "operator":
+            yield each.name
+        elif issubclass(kind, msgspec.Struct):
+            left += msgspec.structs.astuple(each)
+        elif kind is dict:
+            left += each.values()
+        elif issubclass(kind, tuple | list):
+            left += each
+
+
+_HOLD_NOTHING: Final = {str, int, bool, NoneType}

@@ -28,6 +28,7 @@ from ninefold.expressions.ast import (
     Name,
     Unary,
     every,
+    parts,
     variables_of,
 )
 from ninefold.expressions.functions import NEW_EACH_TIME
@@ -37,6 +38,7 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import value_of
 from ninefold.language.resources import Field
+from ninefold.values.keywords import ANNOTATIONS
 
 Way: TypeAlias = Words["own", "reference", "back", "all"]
 """How an expression comes to the rows that it reads: it is about them, follows a reference to them, goes back to those
@@ -159,13 +161,9 @@ class _Reading:
             case MapLiteral(entries):
                 for _, each in entries:
                     self.rows(each, scope)
-            case Unary(_, operand):
-                self.rows(operand, scope)
-            case Binary(_, left, right):
-                self.rows(left, scope)
-                self.rows(right, scope)
             case _:
-                pass
+                for each in parts(ast):
+                    self.rows(each, scope)
         return _NONE
 
     def _of_row(self, name: str, resource: str, way: Way) -> _Rows:
@@ -202,11 +200,6 @@ class _Reading:
     def _note(self, resource: str, way: Way, *fields: str) -> None:
         self.read.setdefault((resource, way), set()).update(fields)
 
-
-ANNOTATIONS = frozenset(
-    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
-)
-"""The keywords of JSON Schema that no value breaks."""
 
 TOTAL = frozenset({"slug", "lowerAscii", "upperAscii", "trim", "string", "size"})
 """The functions that give a value of every value that they take."""

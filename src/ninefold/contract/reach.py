@@ -15,18 +15,15 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import (
     MAKING_ARRAYS,
     Ast,
-    Binary,
     Conditional,
-    Const,
     Index,
     Invocation,
     ListLiteral,
-    Literal,
     MapLiteral,
     Member,
     Name,
-    Unary,
     every,
+    parts,
     variables_of,
 )
 from ninefold.language.expressions import Items, Leaf, Members, Template
@@ -310,17 +307,13 @@ class Walk:
                 return self.invoke(ast, roots)
             case ListLiteral(items):
                 return self.each(items, roots)
-            case MapLiteral(entries):
-                self.each([value for _, value in entries], roots)
-            case Unary(_, operand):
-                self.read(operand, roots)
-            case Binary(_, left, right):
-                self.each((left, right), roots)
             case Conditional(condition, yes, no):
                 self.read(condition, roots)
                 return self.each((yes, no), roots)
-            case Literal() | Const():
-                pass
+            case MapLiteral(entries):
+                self.each([value for _, value in entries], roots)
+            case _:
+                self.each(parts(ast), roots)
         return None
 
     def each(self, asts: Iterable[Ast], roots: Mapping[str, str]) -> str | None:

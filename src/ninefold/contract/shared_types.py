@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
+from ninefold.expressions.reads import in_order
 from ninefold.language.fact import Name, value_of
 from ninefold.language.json_schema import VALUES
 from ninefold.language.resources import SharedType
@@ -15,7 +16,7 @@ from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Mapping as MappingNode
 from ninefold.syntax.nodes import Node, Scalar
 from ninefold.syntax.nodes import Sequence as SequenceNode
-from ninefold.values.applicators import SAME_VALUE
+from ninefold.values.keywords import SAME_VALUE
 
 PREFIX: Final = "#/types/"
 
@@ -162,19 +163,12 @@ class SharedTypes:
     @cached_property
     def _extents(self) -> Mapping[str, Extent]:
         """Of each type that has an end: a type after all that it refers to."""
-        waiting = {name: len(others.keys() & self.by_name.keys()) for name, others in self._refers_to.items()}
-        ready = [name for name, count in waiting.items() if not count]
         found: dict[str, Extent] = {}
-        while ready:
-            name = ready.pop()
+        for name in in_order(self._refers_to):
             schema = value_of(self.by_name[name].schema)
             inner = [found[other] for other in self._refers_to[name].elements() if other in found]
             extent = _extent(1 if schema is None else _parts(schema.json), inner)
             found[name] = Extent(extent.parts, extent.depth + 1)
-            for user in self._used_by.get(name, ()):
-                waiting[user] -= 1
-                if not waiting[user]:
-                    ready.append(user)
         return found
 
 

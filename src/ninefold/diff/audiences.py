@@ -10,13 +10,11 @@ from ninefold.contract.service import Contract
 from ninefold.contract.writes import acted_on
 from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import Change
-from ninefold.diff.promise import Promise
 from ninefold.diff.schemas import steps
 from ninefold.diff.shown import reads
-from ninefold.diff.verdicts import WHO, Direction, Effect, effects
+from ninefold.diff.verdicts import WHO, Direction, Effect, Promise, effects, side_of
 from ninefold.language.fact import value_of
 from ninefold.language.key import Side
-from ninefold.language.sides import side_of
 from ninefold.plan.problems import ErrorCode
 from ninefold.plan.service import ServicePlan
 from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence

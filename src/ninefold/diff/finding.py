@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
-from ninefold.diff.promise import Promise
-from ninefold.diff.verdicts import VERDICTS, Audience, Effect, Verdict, gravest
+from ninefold.diff.verdicts import VERDICTS, Audience, Effect, Promise, Verdict, gravest
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,19 +29,17 @@ from ninefold.diff.flows import Flows
 from ninefold.diff.meaning import Piece, meaning
 from ninefold.diff.normal import Words
 from ninefold.diff.orders import of_order, swapped
-from ninefold.diff.promise import Promise
 from ninefold.diff.readers import WIDER, of_schemas, shown_fields
 from ninefold.diff.shown import reads
 from ninefold.diff.sight import Sight, sight
 from ninefold.diff.values import amount, direction, line_of
-from ninefold.diff.verdicts import WHO, Audience, Direction, Effect, effects
+from ninefold.diff.verdicts import WHO, Audience, Direction, Effect, Promise, effects, side_of
 from ninefold.language.authentication import BY_CALLER
 from ninefold.language.fact import value_of
 from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind, Side
 from ninefold.language.leaves import words_of
 from ninefold.language.shapes import Text
-from ninefold.language.sides import side_of
 from ninefold.language.table import key_at
 from ninefold.pipeline import Loaded
 from ninefold.syntax.nodes import Document, Node, Scalar

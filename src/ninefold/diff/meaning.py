@@ -16,7 +16,7 @@ from ninefold.language.key import Side
 from ninefold.plan.routes import Route
 from ninefold.plan.schema import Stored
 from ninefold.plan.service import ServicePlan
-from ninefold.values.applicators import BY_NAME
+from ninefold.values.keywords import BY_NAME
 
 RouteKey: TypeAlias = tuple[str | None, str]
 """A version, None being the newest, and the endpoint as it is written there."""

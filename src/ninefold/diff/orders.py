@@ -7,9 +7,7 @@ from typing import Final
 
 from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import Change
-from ninefold.diff.promise import Promise
-from ninefold.diff.verdicts import Effect, effects
-from ninefold.language.sides import side_of
+from ninefold.diff.verdicts import Effect, Promise, effects, side_of
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 

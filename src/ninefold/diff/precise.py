@@ -11,8 +11,7 @@ from ninefold.diff.meaning import Felt, Meaning, Piece, admissions
 from ninefold.diff.schemas import MEMBER, Step, steps
 from ninefold.diff.verdicts import Direction
 from ninefold.language.key import Side
-from ninefold.plan.bodies import in_one
-from ninefold.plan.routes import Blocked
+from ninefold.plan.routes import Blocked, in_one
 from ninefold.plan.writes import Put, Replace
 
 _DIRECTIONS: Final[dict[str, Direction]] = {

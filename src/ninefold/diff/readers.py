@@ -9,10 +9,9 @@ from ninefold.contract.rows import PAGE, graph_of
 from ninefold.contract.service import Contract
 from ninefold.contract.writes import acted_on
 from ninefold.diff.changes import Change
-from ninefold.diff.promise import Promise
 from ninefold.diff.schemas import steps
 from ninefold.diff.sight import Sight
-from ninefold.diff.verdicts import Effect
+from ninefold.diff.verdicts import Effect, Promise
 from ninefold.expressions import ast
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
 from ninefold.language.fact import Name, value_of

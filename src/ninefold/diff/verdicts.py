@@ -17,11 +17,45 @@ before, and of wider ones somebody has to look.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Final, Literal, TypeAlias
 
+from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diff.promise import Promise
-from ninefold.language.key import Side
+from ninefold.diagnostics.source import Span
+from ninefold.language.fact import Shown, StatedNone, value_of
+from ninefold.language.key import Key, Side
+from ninefold.language.table import key_at
+
+# What the old contract promised to those who read it: the kinds of change that part 9 calls compatible.
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """`words` None: nothing was promised beyond what a caller uses, and every addition counts as listed. `is_open`:
+    nobody said what is compatible, and there is no verdict. `span`: where it stands."""
+
+    words: frozenset[str] | None
+    is_open: bool = False
+    span: Span | None = None
+
+    def lists(self, word: str) -> bool:
+        return self.words is None or word in self.words
+
+
+def promise_of(contract: Contract) -> Promise:
+    part = contract.versioning
+    match part.compatible:
+        case Shown(words, span):
+            return Promise(frozenset(each.text for each in words), span=span)
+        case StatedNone(span):
+            if isinstance(part.location, StatedNone):
+                return Promise(None)
+            return Promise(frozenset(), span=span)
+        case _:
+            is_open = not isinstance(part.location, StatedNone) and value_of(part.location) is not None
+            return Promise(None, is_open=is_open or part.location is None)
+
 
 Audience: TypeAlias = Literal["senders", "readers", "receivers", "operators", "owners"]
 """Who relies on a contract: callers by what they send and by what they read, receivers of events, who runs the
@@ -86,3 +120,30 @@ def effects(
 
 def gravest(found: tuple[Effect, ...]) -> Verdict:
     return min((each.verdict for each in found), key=VERDICTS.index, default="words")
+
+
+# Where what a key says is felt, and what of it part 9 may promise: told at the key, or at what holds it.
+
+OF_PARTS: Final[tuple[Side, ...]] = (
+    "runs", "used", "moves", "takes", "guards", "tells", "gives", "takes", "takes"
+)  # fmt: skip
+"""By part, of what neither a key nor what holds it says."""
+
+
+@cache
+def side_of(part: int, path: str) -> Side:
+    """The side of a row of the table, or of what stands inside it without a row of its own."""
+    while path:
+        found = _row(part, path)
+        if found is not None and found.side is not None:
+            return found.side
+        path = path.rpartition(".")[0]
+    return OF_PARTS[part - 1]
+
+
+@cache
+def _row(part: int, path: str) -> Key | None:
+    try:
+        return key_at(part, path)
+    except KeyError:
+        return None

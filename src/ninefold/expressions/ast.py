@@ -183,12 +183,14 @@ def every(ast: Ast) -> Iterator[Ast]:
         yield from every(part)
 
 
+def is_member(ast: Ast, root: str, *names: str) -> bool:
+    """Whether it is one of these members of what stands at a root: `request.query`."""
+    return isinstance(ast, Member) and ast.name in names and isinstance(ast.operand, Name) and ast.operand.name == root
+
+
 def reads_member(ast: Ast, root: str, names: Collection[str]) -> bool:
-    """Whether it reads one of these members of what stands at a root: `request.query`."""
-    return any(
-        isinstance(node, Member) and node.name in names and isinstance(node.operand, Name) and node.operand.name == root
-        for node in every(ast)
-    )
+    """Whether it reads one of these members of what stands at a root."""
+    return any(is_member(node, root, *names) for node in every(ast))
 
 
 def reads_row(ast: Ast, row: str) -> bool:
@@ -320,11 +322,7 @@ def is_condition(ast: Ast) -> bool:
 
 def is_items(ast: Ast) -> bool:
     """Whether it is `page.items`, the rows of the page."""
-    return isinstance(ast, Member) and ast.name == "items" and _is_page(ast.operand)
-
-
-def _is_page(ast: Ast) -> bool:
-    return isinstance(ast, Name) and ast.name == "page"
+    return is_member(ast, "page", "items")
 
 
 def counts_items(ast: Ast) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from math import inf
-from typing import Final
+from typing import Final, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import CONDITIONS
@@ -24,6 +24,8 @@ from ninefold.expressions.tree import (
     walk,
 )
 from ninefold.values import Boolean, Row
+
+T = TypeVar("T")
 
 NO_MODEL: Final[Model] = {}
 
@@ -232,23 +234,27 @@ def too_deep(model: Model) -> Mapping[tuple[str, str], bool]:
 def depths(model: Model) -> Mapping[tuple[str, str], int]:
     """Of each computed field one more than of those that it reads. The fields read each other in no circle."""
     edges = _reads(model)
-    users: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    waiting: dict[tuple[str, str], int] = {}
-    for field, read in edges.items():
-        known = [each for each in read if each in edges]
-        waiting[field] = len(known)
-        for each in known:
-            users.setdefault(each, []).append(field)
-    ready = [field for field, count in waiting.items() if not count]
     found: dict[tuple[str, str], int] = {}
-    while ready:
-        field = ready.pop()
+    for field in in_order(edges):
         found[field] = 1 + max((found[each] for each in edges[field] if each in edges), default=0)
-        for user in users.get(field, ()):
+    return found
+
+
+def in_order(edges: Mapping[T, Collection[T]]) -> Iterator[T]:
+    """What leads to others, each after all that it leads to; what leads to a circle, or stands in one, not at all.
+    `edges`: to what each leads; what is not in it leads nowhere."""
+    waiting = {each: len({one for one in others if one in edges}) for each, others in edges.items()}
+    users: dict[T, list[T]] = {}
+    for each, others in edges.items():
+        for one in dict.fromkeys(others):
+            users.setdefault(one, []).append(each)
+    ready = [each for each, count in waiting.items() if not count]
+    while ready:
+        yield (each := ready.pop())
+        for user in users.get(each, ()):
             waiting[user] -= 1
             if not waiting[user]:
                 ready.append(user)
-    return found
 
 
 def _reads(model: Model) -> Mapping[tuple[str, str], frozenset[tuple[str, str]]]:

@@ -120,26 +120,27 @@ def walk(typed: Typed) -> Iterator[Typed]:
         yield from walk(part)
 
 
+def conjuncts(condition: Typed) -> Iterator[Typed]:
+    """What its outermost `&&` join; itself where there is none."""
+    if isinstance(condition, Call) and condition.function == "&&":
+        for each in condition.arguments:
+            yield from conjuncts(each)
+    else:
+        yield condition
+
+
 def free_variables(typed: Typed) -> set[str]:
     """The roots that an expression reads: its variables, less those that its comprehensions bring."""
     match typed:
         case Variable():
             return {typed.name}
-        case Select():
-            return free_variables(typed.operand)
-        case Call():
-            return set().union(*map(free_variables, typed.arguments))
         case Comprehension():
             inner = free_variables(typed.body)
             if typed.condition is not None:
                 inner |= free_variables(typed.condition)
             return free_variables(typed.range) | inner.difference(typed.variables)
-        case MakeArray():
-            return set().union(*map(free_variables, typed.items))
-        case MakeObject():
-            return set().union(*(free_variables(value) for _, value in typed.members))
-        case Constant() | All():
-            return set()
+        case _:
+            return set().union(*map(free_variables, parts(typed)))
 
 
 def is_apart(typed: Typed, rows: Collection[str]) -> bool:

@@ -172,10 +172,6 @@ def restricts(part: int, path: str, shape: Shape, meaning: str, absence: str) ->
     return Key(part, path, Kind.RESTRICTS, shape, meaning, absence)
 
 
-def adds(part: int, path: str, shape: Shape, meaning: str, absence: str, *, says_none: bool = False) -> Key:
-    return Key(part, path, Kind.ADDS, shape, meaning, absence, says_none=says_none)
-
-
 def names(part: int, path: str, shape: Shape, meaning: str, absence: str) -> Key:
     return Key(part, path, Kind.NAMES, shape, meaning, absence)
 

@@ -8,7 +8,7 @@ from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import NOT_IN_FORM, NOT_JSON, SAME_NAME, WRONG_SHAPE, WRONG_WORD
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language.fact import Name
-from ninefold.language.reading import Reading, Slot, quoted
+from ninefold.language.reading import Read, Reading, Slot, quoted
 from ninefold.language.shapes import FORM, Boolean, Integer, ListOf, Names, OneOf, Shape, Word, describe
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 
@@ -51,16 +51,7 @@ def names(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
     """A list of names, each once, or, where the shape says so, a name that stands alone."""
     if isinstance(slot.shape, Names) and slot.shape.alone:
         return name_or_names(r, node, slot)
-    return _list_of_names(r, node, slot)
-
-
-def _list_of_names(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
-    items = r.items(node, slot)
-    if items is None:
-        return None
-    found = tuple(each for item in items if (each := name(r, item, slot)) is not None)
-    once(r, found, slot.called)
-    return found
+    return _each_once(r, node, slot, name)
 
 
 def name_or_names(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
@@ -70,7 +61,7 @@ def name_or_names(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None
             message = f"{quoted(slot.called)} is an empty list"
             r.say(WRONG_SHAPE, message, Label(node.span, "names nothing"), help=(f"write {describe(slot.shape)}",))
             return None
-        return _list_of_names(r, node, slot)
+        return _each_once(r, node, slot, name)
     alone = name(r, node, slot)
     return None if alone is None else (alone,)
 
@@ -115,10 +106,14 @@ def word(r: Reading, node: Node, slot: Slot) -> Name | None:
 
 def words(r: Reading, node: Node, slot: Slot) -> tuple[Name, ...] | None:
     """A list of words of the closed list of the slot."""
+    return _each_once(r, node, slot, word)
+
+
+def _each_once(r: Reading, node: Node, slot: Slot, read: Read[Name]) -> tuple[Name, ...] | None:
     items = r.items(node, slot)
     if items is None:
         return None
-    found = tuple(each for item in items if (each := word(r, item, slot)) is not None)
+    found = tuple(each for item in items if (each := read(r, item, slot)) is not None)
     once(r, found, slot.called)
     return found
 

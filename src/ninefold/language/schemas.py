@@ -18,7 +18,7 @@ from ninefold.language.reading import Reading, Refused, Slot, quoted, shortened
 from ninefold.language.shapes import SHARED_TYPE, JSONSchema, ListOf, Shape
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.values import patterns
-from ninefold.values.applicators import BY_NAME
+from ninefold.values.keywords import BY_NAME
 
 NOT_USED: Final[Refused] = MappingProxyType(REFUSED)
 TYPE_REFERENCE: Final = regex.compile(r"#/types/([A-Za-z_][A-Za-z0-9_]*)")

@@ -7,7 +7,7 @@ columns, binds, or stand in parentheses.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, TypeAlias
 
 from ninefold.sql.fragment import Fragment, join
@@ -18,6 +18,19 @@ Build: TypeAlias = Callable[[tuple[Fragment, ...]], Fragment]
 
 ROWS: Final = Array(items=Array(items=Null()), nullable=True)
 """The type of what `gather_rows` makes."""
+
+
+ALIKE: Final[Mapping[str, str]] = {
+    "add_text": "({0} || {1})",
+    **dict.fromkeys(
+        ("string_text", "string_timestamp", "int_integer", "double_number", "bool_boolean", "timestamp_timestamp",
+         "duration_duration"), "{0}"),
+    "hours_duration": "({0} / 3600000000)",
+    "minutes_duration": "({0} / 60000000)",
+    "seconds_duration": "({0} / 1000000)",
+    "milliseconds_duration": "({0} % 1000000 / 1000)",
+}  # fmt: skip
+"""The functions that every database has in the same words."""
 
 
 class Dialect(Protocol):

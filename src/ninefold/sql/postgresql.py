@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from ninefold.sql.dialect import ROWS, Dialect, once, template
+from ninefold.sql.dialect import ALIKE, ROWS, Dialect, once, template
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, join
 from ninefold.sql.plpgsql import AS_INTEGER
 from ninefold.sql.postgresql_columns import BY_CODE_POINT, of_column, of_text, of_then, stored_form
@@ -83,6 +83,7 @@ _FITTED: Final[Mapping[str, Callable[[Any], SQLiteValue]]] = {"bool": bool, "flo
 _MICROSECONDS: Final = '"$microseconds"({0})'
 
 _TEMPLATES: Final[Mapping[str, str]] = {
+    **ALIKE,
     **{
         f"{name}_{kind}": f'"${name}"({{0}}, {{1}})'
         for name in ("add", "subtract", "multiply", "divide")
@@ -91,7 +92,6 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     "negate_integer": '"$subtract"(0::bigint, {0})',
     "modulo_integer": '"$modulo"({0}, {1})',
     "negate_number": "(0 - {0})",
-    "add_text": "({0} || {1})",
     "add_timestamp_duration": f'"$timestamp"({_MICROSECONDS}::numeric + {{1}})',
     "add_duration_timestamp": f'"$timestamp"({_MICROSECONDS.replace("{0}", "{1}")}::numeric + {{0}})',
     "subtract_timestamp_duration": f'"$timestamp"({_MICROSECONDS}::numeric - {{1}})',
@@ -110,19 +110,12 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     "substring": "CASE WHEN 0 <= {1} AND {1} <= {2} AND {2} <= length({0})"
     " THEN substr({0}, least({1}, 1073741824)::integer + 1, least({2} - {1}, 1073741824)::integer) END",
     "replace": '"$replace"({0}, {1}, {2})',
-    "string_text": "{0}",
     "string_integer": "{0}::text",
     "string_boolean": "{0}::text",
-    "string_timestamp": "{0}",
-    "int_integer": "{0}",
     "int_number": '"$integer"({0})',
     "int_timestamp": f"floor({_MICROSECONDS}::numeric / 1000000)::bigint",
-    "double_number": "{0}",
     "double_integer": "{0}::double precision",
-    "bool_boolean": "{0}",
-    "timestamp_timestamp": "{0}",
     "timestamp_integer": '"$timestamp"({0}::numeric * 1000000)',
-    "duration_duration": "{0}",
     "full_year_timestamp": "substr({0}, 1, 4)::bigint",
     "month_timestamp": "(substr({0}, 6, 2)::bigint - 1)",
     "date_timestamp": "substr({0}, 9, 2)::bigint",
@@ -133,10 +126,6 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     "minutes_timestamp": "substr({0}, 15, 2)::bigint",
     "seconds_timestamp": "substr({0}, 18, 2)::bigint",
     "milliseconds_timestamp": "substr({0}, 21, 3)::bigint",
-    "hours_duration": "({0} / 3600000000)",
-    "minutes_duration": "({0} / 60000000)",
-    "seconds_duration": "({0} / 1000000)",
-    "milliseconds_duration": "({0} % 1000000 / 1000)",
     **{
         f"{id}_{kind}": f"({{0}}{collation} {symbol} {{1}})"
         for id, symbol in (("less", "<"), ("less_equal", "<="), ("greater", ">"), ("greater_equal", ">="))

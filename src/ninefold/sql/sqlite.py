@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ninefold.sql.dialect import ROWS, Dialect, once, template
+from ninefold.sql.dialect import ALIKE, ROWS, Dialect, once, template
 from ninefold.sql.events import about
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, join
 from ninefold.values import (
@@ -95,6 +95,7 @@ _SAME_JSON: Final = (
 )
 
 _TEMPLATES: Final[Mapping[str, str]] = {
+    **ALIKE,
     "add_integer": "({0} + {1})",
     "subtract_integer": "({0} - {1})",
     "multiply_integer": "({0} * {1})",
@@ -106,7 +107,6 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     "multiply_number": _finite("{0} * {1}"),
     "divide_number": _finite("{0} / {1}"),
     "negate_number": "(- {0})",
-    "add_text": "({0} || {1})",
     "add_duration": "({0} + {1})",
     "subtract_duration": "({0} - {1})",
     "add_timestamp_duration": _stamp(_MICROSECONDS + " + {1}"),
@@ -127,20 +127,13 @@ _TEMPLATES: Final[Mapping[str, str]] = {
         "CASE WHEN {1} <> '' AND length({0}) + (length({0}) - length(replace({0}, {1}, ''))) / length({1})"
         f" * (length({{2}}) - length({{1}})) <= {LONGEST_TEXT} THEN replace({{0}}, {{1}}, {{2}}) END"
     ),
-    "string_text": "{0}",
     "string_integer": "CAST({0} AS TEXT)",
     "string_boolean": "CASE {0} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END",
-    "string_timestamp": "{0}",
-    "int_integer": "{0}",
     "int_number": f"CASE WHEN {{0}} > {_LEAST}.0 AND {{0}} < 9223372036854775808.0 THEN CAST({{0}} AS INTEGER) END",
     "int_timestamp": "unixepoch(substr({0}, 1, 19))",
-    "double_number": "{0}",
     "double_integer": "CAST({0} AS REAL)",
-    "bool_boolean": "{0}",
-    "timestamp_timestamp": "{0}",
     "timestamp_integer": "CASE WHEN {0} BETWEEN -62135596800 AND 253402300799 THEN"
     " strftime('%Y-%m-%dT%H:%M:%S', {0}, 'unixepoch') || '.000000Z' END",
-    "duration_duration": "{0}",
     "full_year_timestamp": "CAST(substr({0}, 1, 4) AS INTEGER)",
     "month_timestamp": "(CAST(substr({0}, 6, 2) AS INTEGER) - 1)",
     "date_timestamp": "CAST(substr({0}, 9, 2) AS INTEGER)",
@@ -151,10 +144,6 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     "minutes_timestamp": "CAST(substr({0}, 15, 2) AS INTEGER)",
     "seconds_timestamp": "CAST(substr({0}, 18, 2) AS INTEGER)",
     "milliseconds_timestamp": "CAST(substr({0}, 21, 3) AS INTEGER)",
-    "hours_duration": "({0} / 3600000000)",
-    "minutes_duration": "({0} / 60000000)",
-    "seconds_duration": "({0} / 1000000)",
-    "milliseconds_duration": "({0} % 1000000 / 1000)",
     **{
         f"{id}_{kind}": f"({{0}} {symbol} {{1}})"
         for id, symbol in (("less", "<"), ("less_equal", "<="), ("greater", ">"), ("greater_equal", ">="))

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from ninefold.expressions.functions import MACROS, SPECIAL, TABLE, Overload
+from ninefold.expressions.scope import describe
 from ninefold.sql.fragment import Fragment
 from ninefold.sql.sqlite import SQLITE
-from ninefold.values import Anything, Array, Boolean, Duration, Integer, Number, Object, Text, Timestamp, Type
+from ninefold.values import Anything, Type
 
 PAGE: Final = "expressions.md"
 """In docs."""
 
-_NAMES: Final[Mapping[type, str]] = {
-    Boolean: "boolean",
-    Integer: "integer",
-    Number: "number",
-    Text: "string",
-    Timestamp: "date-time",
-    Duration: "duration",
-    Object: "object",
-    Anything: "any",
-}
 _BY_RELATIONS: Final = frozenset(("size_array", "sum_integer", "distinct", "sort", "reverse", "first", "add_array"))
 """What `to_sql` makes of queries rather than of a function of the dialect."""
 
@@ -68,9 +59,7 @@ def names() -> Iterator[str]:
 
 
 def _type(of: Type) -> str:
-    if isinstance(of, Array):
-        return "array" if isinstance(of.items, Anything) else f"array of {_type(of.items)}s"
-    return _NAMES[type(of)]
+    return "any" if isinstance(of, Anything) else describe(of).partition(" ")[2]
 
 
 def _written(overload: Overload) -> str:

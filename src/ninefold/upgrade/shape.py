@@ -9,25 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import assert_never
 
 import msgspec
 from msgspec import structs
 
+from ninefold.expressions.scope import describe
 from ninefold.plan.schema import Column, Index, Schema, Table
 from ninefold.values import (
     Anything,
     Array,
-    Boolean,
-    Digest,
-    Duration,
-    Integer,
     Null,
-    Number,
-    Object,
     Row,
-    Text,
-    Timestamp,
     Type,
 )
 
@@ -128,30 +120,14 @@ def _table_shape(table: Table) -> Table:
 
 def _coarse(type_: Type) -> Type:
     match type_:
-        case Boolean():
-            return Boolean()
-        case Integer():
-            return Integer()
-        case Number():
-            return Number()
-        case Text():
-            return Text()
-        case Timestamp():
-            return Timestamp()
-        case Digest():
-            return Digest()
         case Array():
             return Array(items=Anything())
-        case Object():
-            return Object()
         case Row(resource=resource):
             return Row(resource=resource)
-        case Anything() | Null():
+        case Null():
             return Anything()
-        case Duration():
-            return Duration()
         case _:
-            assert_never(type_)
+            return type(type_)()
 
 
 def type_in_words(type_: Type) -> str:
@@ -159,22 +135,10 @@ def type_in_words(type_: Type) -> str:
     match type_:
         case Row(resource=resource):
             return f"a reference to `{resource}`"
-        case Digest():
-            return "a secret"
-        case Array() | Object() | Integer():
-            return f"an {type(type_).__name__.lower()}"
-        case Boolean() | Number():
-            return f"a {type(type_).__name__.lower()}"
-        case Text():
-            return "a string"
-        case Timestamp():
-            return "a date-time"
-        case Duration():
-            return "a duration"
         case Anything() | Null():
             return "any JSON value"
         case _:
-            assert_never(type_)
+            return describe(_coarse(type_))
 
 
 def names_there(table: Table, types: Mapping[str, Type] | None = None) -> dict[str, str]:

@@ -26,14 +26,10 @@ from ninefold.plan.held import Held, HeldColumns, Origin
 from ninefold.plan.problems import Judge, Location
 from ninefold.sql.fragment import Fragment
 from ninefold.values import Array, Boolean, Integer, Null, Number, Object, Row, Text, Timestamp, Type, optional, to_json
+from ninefold.values.keywords import ANNOTATIONS
 
 PLACES = {"query": "query", "headers": "header", "path": "path"}
 """Where errors say that a part of the request is."""
-
-ANNOTATIONS = frozenset(
-    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
-)
-"""The keywords of JSON Schema that no value breaks."""
 
 GIVING = frozenset({"request", "caller", environment.EACH, environment.RESULT})
 """The roots of which a member that is left out is no value, where it stands alone."""

@@ -20,7 +20,7 @@ from ninefold.runtime.messages.among import AMONG, Among
 from ninefold.runtime.messages.turns import APART, FEW, MANY, MATCHING, TURN, Turn, is_little, with_turns
 from ninefold.runtime.messages.weight import dear_names, every
 from ninefold.values import patterns
-from ninefold.values.applicators import BY_NAME, EACH, SAME_VALUE, UNEVALUATED
+from ninefold.values.keywords import BY_NAME, EACH, SAME_VALUE, UNEVALUATED
 
 Node: TypeAlias = dict[str, Any] | bool
 """A schema, or one inside it."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 from ninefold.runtime.messages.among import AMONG, alternatives, is_dear
 from ninefold.runtime.messages.weight import own
 from ninefold.values import patterns
-from ninefold.values.applicators import BY_NAME, EACH, SAME_VALUE, UNEVALUATED
+from ninefold.values.keywords import BY_NAME, EACH, SAME_VALUE, UNEVALUATED
 
 TURN: Final = "ninefold:turn"
 

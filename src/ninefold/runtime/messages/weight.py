@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from ninefold.runtime.messages.among import is_dear
 from ninefold.values import patterns
-from ninefold.values.applicators import BY_NAME, EACH, OF_ITEMS, OF_MEMBERS, SAME_VALUE, UNEVALUATED
+from ninefold.values.keywords import BY_NAME, EACH, OF_ITEMS, OF_MEMBERS, SAME_VALUE, UNEVALUATED
 
 Asked: TypeAlias = list[tuple[Any, int]]
 """Schemas of one value, and how often it is held to each."""

@@ -15,7 +15,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import record
-from ninefold.runtime.store.protocol import Command, Judge, Refused, Row, Session, Stored, Unfit
+from ninefold.runtime.store.protocol import Command, Judge, NotDone, Refused, Row, Session, Stored, Unfit
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.change import By, Change
 from ninefold.upgrade.changes import Changes, Inherited, Outcome, changes
@@ -29,17 +29,8 @@ NAMED = 3
 """Rows that are told as examples."""
 
 
-class NotUpgraded(Exception):
-    """The database was left as it was; the message says why, `details` are its single points, `help` advises, `then`
-    leads on."""
-
-    def __init__(
-        self, message: str, details: Sequence[str] = (), help: Sequence[str] = (), then: Sequence[Command] = ()
-    ) -> None:
-        super().__init__(message)
-        self.details = tuple(details)
-        self.help = tuple(help)
-        self.then = tuple(then)
+class NotUpgraded(NotDone):
+    """The database was left as it was."""
 
 
 @dataclass(frozen=True, slots=True)

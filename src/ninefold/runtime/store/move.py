@@ -18,7 +18,7 @@ import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema
-from ninefold.runtime.store.protocol import Command, Row, Stored
+from ninefold.runtime.store.protocol import Command, NotDone, Row, Stored
 from ninefold.runtime.store.record import Upgrade
 from ninefold.upgrade.changes import changes
 from ninefold.values import Row as ReferenceTo
@@ -27,17 +27,9 @@ BATCH: Final = 1_000
 """Rows that are read, and committed, together."""
 
 
-class NotMoved(Exception):
-    """The message says why, `help` advises, `then` leads on, over the database that is moved. What has arrived at the
-    other side stays there, and is gone on with."""
-
-    def __init__(
-        self, message: str, details: Sequence[str] = (), help: Sequence[str] = (), then: Sequence[Command] = ()
-    ) -> None:
-        super().__init__(message)
-        self.details = tuple(details)
-        self.help = tuple(help)
-        self.then = tuple(then)
+class NotMoved(NotDone):
+    """`then` leads on over the database that is moved. What has arrived at the other side stays there, and is gone on
+    with."""
 
 
 @dataclass(frozen=True, slots=True)

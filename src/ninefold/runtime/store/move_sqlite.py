@@ -23,7 +23,7 @@ from ninefold.runtime.store.file import NotBuilt, database_path
 from ninefold.runtime.store.move import Notes, NotMoved, Table, last_key, made_of, page
 from ninefold.runtime.store.protocol import Row
 from ninefold.runtime.store.sqlite import unusable
-from ninefold.runtime.store.whole import alone, there
+from ninefold.runtime.store.whole import alone, flush, there
 from ninefold.runtime.store.writer import Transaction
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.shape import decode_shape, encode_shape
@@ -154,11 +154,7 @@ class Target(Side):
         self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         self._connection.close()
         os.rename(self._made, self._path)
-        directory = os.open(self._path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        flush(self._path)
 
 
 @contextmanager

@@ -334,6 +334,18 @@ class Refused:
     then: tuple[Command, ...] = ()
 
 
+class NotDone(Exception):
+    """The message says why, `details` are its single points, `help` advises, `then` leads on."""
+
+    def __init__(
+        self, message: str, details: Sequence[str] = (), help: Sequence[str] = (), then: Sequence[Command] = ()
+    ) -> None:
+        super().__init__(message)
+        self.details = tuple(details)
+        self.help = tuple(help)
+        self.then = tuple(then)
+
+
 class NotBegun(Exception):
     """A database cannot be begun with; the message says why."""
 

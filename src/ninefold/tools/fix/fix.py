@@ -6,21 +6,24 @@ that what moves takes its changes along. What cannot be said by rewriting is lef
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.former import only_gone
 from ninefold.language.successors import issuing, scalars_of
-from ninefold.syntax.nodes import Document, Entry, Mapping, Scalar
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
+from ninefold.syntax.stretches import line_start
 from ninefold.tools.fix import expressions
-from ninefold.tools.fix.comments import kept
 from ninefold.tools.fix.endpoints import endpoints, exploded
 from ninefold.tools.fix.layout import Layout
 from ninefold.tools.fix.meanings import otherwise_meant
 from ninefold.tools.fix.parts import authentication, errors, events, limits, resources, states, versioning
 from ninefold.tools.fix.rewriting import Left, Rewriting, entries_of
-from ninefold.tools.propose.edits import Edit, moved
+from ninefold.tools.propose.edits import Edit, insertion, moved
 
 _PARTS: Final = (resources, states, endpoints, authentication, events, errors, limits, versioning)
 
@@ -92,3 +95,57 @@ def _counts_from_0(pages: Entry | None) -> bool:
 
 def _place(left: Left) -> Span:
     return left.span
+
+
+# Comments of what is written anew: where the new text has no place for one, it stands above, on a line of its own.
+
+_COMMENT: Final = re.compile(r"(?:^|(?<=[ \t]))#[^\r\n]*", re.MULTILINE)
+_PREFIX: Final = re.compile(r"[ \t>]*")
+
+
+def kept(document: Document, edits: Iterable[Edit], break_: str) -> list[Edit]:
+    """The edits, and the comments that they would lose."""
+    text, every = document.source.text, list(edits)
+    told = sorted(_told(document))
+    starts = [each.start for each in told]
+
+    def holder(at: int) -> Span | None:
+        """The key or the scalar that began before a place and goes on there: in it `#` is no comment, and no line can
+        be put. In front of one that begins there a line can."""
+        before = bisect_left(starts, at) - 1
+        return told[before] if before >= 0 and at < told[before].end else None
+
+    for edit in list(every):
+        found = _COMMENT.finditer(text, edit.span.start, edit.span.end)
+        lost = [each[0].rstrip() for each in found if holder(each.start()) is None]
+        lost = [each for each in lost if each not in edit.text]
+        if not lost:
+            continue
+        at = line_start(text, edit.span.start)
+        while around := holder(at) or next((each.span for each in every if each.span.start < at < each.span.end), None):
+            at = line_start(text, around.start)
+        prefix = _PREFIX.match(text, at)
+        assert prefix is not None
+        above = "".join(f"{prefix[0]}{each}{break_}" for each in lost)
+        if at == edit.span.start:
+            every[every.index(edit)] = Edit(edit.span, above + edit.text)
+        else:
+            every.insert(0, insertion(at, above))
+    return every
+
+
+def _told(document: Document) -> Iterator[Span]:
+    for part in document.parts:
+        yield from _keys(part.facts)
+        yield from (each.span for each in scalars_of(part.facts))
+
+
+def _keys(node: Node) -> Iterator[Span]:
+    match node:
+        case Mapping():
+            for entry in node.entries:
+                yield entry.key.span
+                yield from _keys(entry.value)
+        case Sequence():
+            for item in node.items:
+                yield from _keys(item)

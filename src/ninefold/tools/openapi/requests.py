@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from ninefold.checked.operations import PathValue
 from ninefold.language.fact import value_of
-from ninefold.plan.bodies import in_one
 from ninefold.plan.events import RESUME, RESUMED_BY
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.plan.operations import List, Stream
-from ninefold.plan.routes import Body, BodyField, Parameter
+from ninefold.plan.routes import Body, BodyField, Parameter, in_one
 from ninefold.tools.openapi.errors import page_parameters
 from ninefold.tools.openapi.schemas import field_schema, stated, type_schema
 from ninefold.tools.openapi.service import Endpoint, Json, Service, version_parameters

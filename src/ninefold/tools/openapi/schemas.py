@@ -29,7 +29,7 @@ from ninefold.values import (
 )
 from ninefold.values import Array as ArrayType
 from ninefold.values import Object as ObjectType
-from ninefold.values.applicators import BY_NAME
+from ninefold.values.keywords import BY_NAME
 
 INTEGER: Json = {"type": "integer", "format": "int64"}
 NUMBER: Json = {"type": "number", "format": "double"}

@@ -17,7 +17,7 @@ from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import holds
-from ninefold.expressions.tree import Call, Select, Typed, Variable, parts
+from ninefold.expressions.tree import Select, Typed, Variable, conjuncts, parts
 from ninefold.language.authentication import ANYONE, Every
 from ninefold.language.conditions import Step
 from ninefold.language.endpoints import Endpoint
@@ -32,18 +32,10 @@ def possible(states: tuple[str, ...], field: str, resource: str, conditions: tup
     asked = [
         holds(part)
         for condition in conditions
-        for part in _conjuncts(condition)
+        for part in conjuncts(condition)
         if _reads_state_alone(part, field, resource)
     ]
     return tuple(state for state in states if all(each({resource: {field: state}}) for each in asked))
-
-
-def _conjuncts(condition: Typed) -> Iterator[Typed]:
-    if isinstance(condition, Call) and condition.function == "&&":
-        for each in condition.arguments:
-            yield from _conjuncts(each)
-    else:
-        yield condition
 
 
 def _reads_state_alone(typed: Typed, field: str, resource: str) -> bool:

@@ -1,5 +1,5 @@
-"""The keywords of JSON Schema that hold schemas, by what these are of: the same value, its items or its members (JSON
-Schema Core 10.2, 10.3 and 11)."""
+"""The keywords of JSON Schema: those that hold schemas, by what these are of, the same value, its items or its members
+(JSON Schema Core 10.2, 10.3 and 11); and those that no value breaks."""
 
 from __future__ import annotations
 
@@ -19,3 +19,8 @@ BY_NAME: Final = frozenset({"properties", "patternProperties", "dependentSchemas
 
 UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 """Those that ask which items or members no other schema names."""
+
+ANNOTATIONS: Final = frozenset(
+    {"title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "$comment"}
+)
+"""Those that no value breaks (JSON Schema Validation 9)."""
