@@ -25,9 +25,9 @@ from ninefold.diagnostics.diagnostic import Diagnostic, has_errors, in_order
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
 from ninefold.language.fact import value_of
+from ninefold.language.question import OpenQuestion
 from ninefold.language.successors import named
 from ninefold.questions.ask import ask
-from ninefold.questions.question import OpenQuestion
 from ninefold.resolve.consequences import causes
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document

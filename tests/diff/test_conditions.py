@@ -10,24 +10,25 @@ from tests.agreement.conditions import Conditions, Kind, Made
 from tests.contracts import ROOT, compiled
 from tests.slices import LONG
 
-from ninefold.diff.conditions import Relation, relation
+from ninefold.diff.conditions import relation
 from ninefold.diff.domains import Domains, domains_of, of_both
 from ninefold.diff.normal import Words
 from ninefold.diff.values import differ
+from ninefold.diff.verdicts import Direction
 from ninefold.expressions.ast import Ast
 from ninefold.pipeline import Loaded, compile_document
 
 WORDS = Words({})
-TURNED: dict[Relation, Relation] = {"wider": "narrower", "narrower": "wider"}
+TURNED: dict[Direction, Direction] = {"more": "less", "less": "more"}
 TYPES = ("integer", "number", "string", "boolean", "date-time", "choice", "strings", "integers", "size")
 MADE = Made("user", ["id"], {}, {each.replace("-", "_"): Kind(each, nullable=True) for each in TYPES}, [])
 
-AMONG: Final[dict[str, dict[str, Relation]]] = {
-    "==": {"!=": "other", "<": "other", "<=": "wider", ">": "other", ">=": "wider"},
-    "!=": {"<": "narrower", "<=": "other", ">": "narrower", ">=": "other"},
-    "<": {"<=": "wider", ">": "other", ">=": "other"},
+AMONG: Final[dict[str, dict[str, Direction]]] = {
+    "==": {"!=": "other", "<": "other", "<=": "more", ">": "other", ">=": "more"},
+    "!=": {"<": "less", "<=": "other", ">": "less", ">=": "other"},
+    "<": {"<=": "more", ">": "other", ">=": "other"},
     "<=": {">": "other", ">=": "other"},
-    ">": {">=": "wider"},
+    ">": {">=": "more"},
 }
 """Of each two comparisons of a field with what a request gives, what the second one is."""
 
@@ -49,24 +50,24 @@ def read(text: str) -> Ast:
         ("a == 'x'", "a in ['x']", "same"),
         ("a == 'x'", "'x' == a", "same"),
         ("a in ['x', 'y']", "a == 'x' || a == 'y'", "same"),
-        ("a == 'x'", "a in ['x', 'y']", "wider"),
-        ("a != 'x'", "a != 'x' && a != 'y'", "narrower"),
-        ("a > 1", "a > 2", "narrower"),
+        ("a == 'x'", "a in ['x', 'y']", "more"),
+        ("a != 'x'", "a != 'x' && a != 'y'", "less"),
+        ("a > 1", "a > 2", "less"),
         ("a > 1", "1 < a", "same"),
-        ("a > 1", "a >= 1", "wider"),
-        ("a == 'draft'", "a == 'draft' && b < 100", "narrower"),
-        ("a == 'draft' && b > 0", "b > 0", "wider"),
+        ("a > 1", "a >= 1", "more"),
+        ("a == 'draft'", "a == 'draft' && b < 100", "less"),
+        ("a == 'draft' && b > 0", "b > 0", "more"),
         ("a == 1", "a == 2", "other"),
         ("!(a > 1)", "a <= 1", "same"),
-        ("f(a)", "f(a) || g(a)", "wider"),
+        ("f(a)", "f(a) || g(a)", "more"),
         ("f(a)", "g(a)", "unproved"),
         ("f(a)", "!(!f(a))", "same"),
-        ("f(a) || !f(a)", "true", "wider"),
-        ("a > 1 || a <= 1", "true", "wider"),
-        ("true", "false", "narrower"),
-        ("a < b", "a <= b", "wider"),
+        ("f(a) || !f(a)", "true", "more"),
+        ("a > 1 || a <= 1", "true", "more"),
+        ("true", "false", "less"),
+        ("a < b", "a <= b", "more"),
         ("a < b", "b > a", "same"),
-        ("a != b", "a < b", "narrower"),
+        ("a != b", "a < b", "less"),
         ("!(a < b)", "a >= b", "same"),
         ("a < b", "a > b", "other"),
         ("a < b", "a > b && b < c", "unproved"),  # what both compare is not there but once
@@ -80,20 +81,20 @@ def read(text: str) -> Ast:
             for one, others in AMONG.items()
             for other, said in others.items()
         ],
-        ("a < 'x'", "a <= 'x'", "wider"),
-        ("a < 'x'", "a < 'y'", "wider"),
-        ("a > 'x' && a < 'y'", "a == 'xx'", "narrower"),
-        ("a > 'x'", "a == 'xx'", "narrower"),
+        ("a < 'x'", "a <= 'x'", "more"),
+        ("a < 'x'", "a < 'y'", "more"),
+        ("a > 'x' && a < 'y'", "a == 'xx'", "less"),
+        ("a > 'x'", "a == 'xx'", "less"),
         ("a < '2026-01-01T00:00:00Z'", "a < '2026-01-01T00:00:00.5Z'", "unproved"),
-        ("a.startsWith(value)", "a.contains(value)", "wider"),
+        ("a.startsWith(value)", "a.contains(value)", "more"),
         ("a.startsWith(value)", "a.endsWith(value)", "other"),
-        ("a.contains(value)", "a == value", "narrower"),
-        ("a.startsWith(value)", "a >= value", "wider"),
+        ("a.contains(value)", "a == value", "less"),
+        ("a.startsWith(value)", "a >= value", "more"),
         ("a.startsWith(value)", "value.startsWith(a)", "other"),
         ("a.contains(value)", "!a.contains(value)", "other"),
     ],
 )
-def test_a_relation_is_proved(old: str, new: str, expected: Relation) -> None:
+def test_a_relation_is_proved(old: str, new: str, expected: Direction) -> None:
     assert relation(read(old), read(new)) == expected
     assert relation(read(new), read(old)) == TURNED.get(expected, expected)
 
@@ -102,15 +103,15 @@ def test_a_relation_is_proved(old: str, new: str, expected: Relation) -> None:
     ("old", "new", "expected"),
     [
         ("order.status != 'draft'", "order.status in ['placed', 'paid', 'shipped', 'cancelled']", "same"),
-        ("order.status != 'draft'", "order.status == 'placed' || order.status == 'paid'", "narrower"),
+        ("order.status != 'draft'", "order.status == 'placed' || order.status == 'paid'", "less"),
         ("order.status in ['draft', 'placed']", "!(order.status in ['paid', 'shipped', 'cancelled'])", "same"),
         ("order.status != 'sold'", "true", "same"),
         ("order.status == 'paid'", "order.note == 'paid'", "other"),
-        ("order.note != 'x'", "order.note in ['y', 'z']", "narrower"),
+        ("order.note != 'x'", "order.note in ['y', 'z']", "less"),
         ("article.author == caller.user", "article.author == caller.user && order.status != 'sold'", "same"),
     ],
 )
-def test_values_are_those_that_a_field_has(old: str, new: str, expected: Relation) -> None:
+def test_values_are_those_that_a_field_has(old: str, new: str, expected: Direction) -> None:
     known = known_of(compiled(ROOT / "examples" / "orders.md"))
     assert relation(read(old), read(new), known) == expected
     assert relation(read(new), read(old), known) == TURNED.get(expected, expected)
@@ -141,7 +142,7 @@ def test_a_value_of_either_contract_is_one() -> None:
     )
     before, after = read("ticket.kind != 'a'"), read("ticket.kind == 'b'")
     assert relation(before, after, of_both(old, old)) == "same"
-    assert relation(before, after, of_both(old, new)) == relation(before, after, of_both(new, old)) == "narrower"
+    assert relation(before, after, of_both(old, new)) == relation(before, after, of_both(new, old)) == "less"
 
 
 @pytest.mark.long

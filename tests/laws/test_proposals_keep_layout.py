@@ -13,11 +13,11 @@ from tests.propose.taking_out import removals
 from tests.slices import examples
 
 from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.syntax.edits import edited
 from ninefold.syntax.nodes import Word
 from ninefold.syntax.proposals import proposals
 from ninefold.tools.blank import blank
 from ninefold.tools.propose.accept import acceptance
-from ninefold.tools.propose.edits import edited
 from ninefold.tools.propose.propose import propose
 
 ROOT = Path(__file__).parents[2]

@@ -23,6 +23,7 @@ from ninefold.cli.plan import listing
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diagnostics.render import render, to_json_lines
 from ninefold.pipeline import Loaded, compile_document
+from ninefold.syntax.edits import edited
 from ninefold.tools import gaps
 from ninefold.tools.explain import render as explained
 from ninefold.tools.explain.service import explain_service
@@ -33,7 +34,6 @@ from ninefold.tools.openapi.service import Service
 from ninefold.tools.permissions import render as permitted
 from ninefold.tools.permissions.matrix import matrix
 from ninefold.tools.propose.accept import acceptance, candidates
-from ninefold.tools.propose.edits import edited
 from ninefold.tools.propose.propose import propose
 
 SIZE: Final = 6

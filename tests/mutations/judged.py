@@ -22,6 +22,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import statements
 from ninefold.runtime.store.connections import configure
 from ninefold.runtime.store.tables import create_schema
+from ninefold.syntax.edits import edited
 from ninefold.tools import gaps, obstacles
 from ninefold.tools.explain import render as explained
 from ninefold.tools.explain.endpoint import explain_endpoint
@@ -32,7 +33,6 @@ from ninefold.tools.openapi.service import Service
 from ninefold.tools.permissions import render as permitted
 from ninefold.tools.permissions.matrix import matrix
 from ninefold.tools.propose.accept import acceptance, candidates
-from ninefold.tools.propose.edits import edited
 from ninefold.tools.propose.propose import propose
 
 CPU: Final = 5.0

@@ -6,9 +6,9 @@ import pytest
 from tests.propose.keeping import compiled
 
 from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.syntax.edits import edited
 from ninefold.syntax.proposals import proposals
 from ninefold.tools.propose.accept import acceptance, candidates, lines_of
-from ninefold.tools.propose.edits import edited
 
 
 def accepted(text: str, *paths: str, name: str = "contract.md") -> str:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ninefold.diagnostics.source import Span
-from ninefold.tools.propose.edits import Edit, edited, insertion, line_break, unified_diff
+from ninefold.syntax.edits import Edit, edited, insertion, line_break, unified_diff
 
 
 def test_edits_stand_at_their_places_whatever_their_order() -> None:

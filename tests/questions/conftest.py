@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ninefold.contract.service import Contract
+from ninefold.language.question import OpenQuestion
 from ninefold.questions.ask import ask
-from ninefold.questions.question import OpenQuestion
 from ninefold.resolve.contract import resolve
 from ninefold.syntax.parser import Form, parse, read
 

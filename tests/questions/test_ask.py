@@ -13,9 +13,10 @@ from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.language.conditions import STATUSES
 from ninefold.language.fact import value_of
+from ninefold.language.question import OpenQuestion
 from ninefold.questions.ask import ask
 from ninefold.questions.errors import arising
-from ninefold.questions.question import PART_QUESTIONS, QUESTIONS, OpenQuestion
+from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
 from ninefold.syntax.nodes import NUMBERED_TITLES
 
 Asked: TypeAlias = Callable[[str], tuple[OpenQuestion, ...]]

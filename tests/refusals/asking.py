@@ -10,9 +10,8 @@ from tests.owasp.asking import NO_BODY, Asking, also
 from tests.owasp.world import NOBODY, Person
 
 from ninefold.checked import endpoints as checked
-from ninefold.plan.routes import Served
+from ninefold.plan.routes import Served, query_parameters
 from ninefold.runtime.request.service import LARGEST_BODY
-from ninefold.trace.nodes import query_parameters
 
 WRONG: Final[tuple[Any, ...]] = (None, "nobody-has-this", -1, [], {})
 """Values of which each kind of rule refuses some."""

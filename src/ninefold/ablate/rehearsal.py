@@ -50,7 +50,6 @@ from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.memory import Changes, Memory, State
 from ninefold.runtime.store.protocol import NotBegun, Unavailable
 from ninefold.trace.identifier import HEADER
-from ninefold.upgrade.shape import encode_shape
 
 BEGINNING = datetime(2026, 7, 1, 12, 0, 0, tzinfo=UTC)
 """When the first request comes. Each further one comes a millisecond later."""
@@ -146,7 +145,6 @@ class Rehearsal:
         self._fetch = fetch
         self._sources = _Sources()
         self._memory = Memory(plan.schema)
-        self._shape = encode_shape(plan.schema)
         self.sources = sources = Sources(self._sources.clock, self._sources.random_bytes, self._sources.elapsed)
         self.service = ready(plan, self._memory.key("cursors"), given, sources)
         self._rates = {rate.name: rate for rate in self.service.rates}
@@ -199,7 +197,7 @@ class Rehearsal:
         state, memory = id(moment.state), self._memory
         if self._there == (state, memory.changes):
             return
-        if moment.schema is not self.plan.schema and encode_shape(moment.schema) != self._shape:
+        if not memory.has_shape_of(moment.schema):
             if state not in self._carried:
                 memory.carry(moment.state, moment.schema)
                 self._carried[state] = memory.state()

@@ -18,9 +18,9 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import STATUSES
 from ninefold.language.fact import value_of
 from ninefold.language.key import Kind
+from ninefold.language.question import OpenQuestion
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place
-from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Entry, Mapping, Scalar
 from ninefold.trace.causes import places
 from ninefold.values.keywords import SAME_VALUE

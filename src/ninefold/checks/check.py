@@ -37,9 +37,9 @@ from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.language.expressions import expressions_in
 from ninefold.language.fact import Fact, Name, Shown, value_of
+from ninefold.language.question import OpenQuestion
 from ninefold.plan.events import EVENT, SUBSCRIPTION
 from ninefold.questions.ask import accepted_proposals
-from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.proposals import proposals
 
 CHECKS = (

@@ -39,9 +39,9 @@ from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as stated
 from ninefold.language import routes
 from ninefold.language.fact import Gap, StatedNone, value_of
+from ninefold.language.question import OpenQuestion
 from ninefold.language.verbs import GRANT
 from ninefold.questions.events import about_built_in
-from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Node
 from ninefold.values import Text, Type
 

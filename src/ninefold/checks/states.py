@@ -21,9 +21,10 @@ from ninefold.expressions.tree import Typed
 from ninefold.language import states as stated
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
+from ninefold.language.question import OpenQuestion
 from ninefold.language.states import INITIAL, MACHINE
 from ninefold.language.verbs import TRANSITION, kind_of
-from ninefold.questions.question import STATES, OpenQuestion
+from ninefold.questions.question import STATES
 from ninefold.values import Duration, Object, Timestamp, optional
 
 

@@ -12,7 +12,6 @@ import ninefold
 from ninefold.cli.commands import AcceptProposals, File
 from ninefold.cli.document import load
 from ninefold.cli.terminal import say, say_json, show
-from ninefold.contract.survey import actions
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label, Severity, has_errors
 from ninefold.diagnostics.render import to_json_lines, visible
 from ninefold.diagnostics.sarif import Result, Rule, Tool, result_of, to_sarif
@@ -73,7 +72,9 @@ def check(
 def _of_puts(loaded: Loaded) -> Iterable[str]:
     """What becomes of the outcomes that a `put` leaves out. Who tells that knows plans, and is loaded where one is."""
     endpoints = value_of(loaded.contract.endpoints.endpoints) or ()
-    if not any("put" in (each.verb, kind_of(each.verb).of) for endpoint in endpoints for each in actions(endpoint)):
+    if not any(
+        "put" in (each.verb, kind_of(each.verb).of) for endpoint in endpoints for each in value_of(endpoint.does) or ()
+    ):
         return ()
     from ninefold.tools.explain.grounds import Grounds
     from ninefold.tools.explain.refusals import of_puts

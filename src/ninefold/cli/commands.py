@@ -60,28 +60,29 @@ class Parameter:
     show_default: bool | None = None
 
 
+def option(help: str | None = None, name: str | None = None) -> Parameter:
+    """One that is left out where it is not wanted: there is no word for that, and no default to be shown."""
+    return Parameter(name, help, negative=(), show_default=False)
+
+
 File: TypeAlias = Annotated[
     str, Parameter(help="The contract, Markdown or YAML; `-` is standard input.", allow_leading_hyphen=True)
 ]
 
-Flag: TypeAlias = Annotated[bool, Parameter(negative=(), show_default=False)]
+Flag: TypeAlias = Annotated[bool, option()]
 
-AcceptProposals: TypeAlias = Annotated[
-    bool, Parameter(help="Take what is proposed (`!proposed`) as a fact.", negative=(), show_default=False)
-]
+AcceptProposals: TypeAlias = Annotated[bool, option(help="Take what is proposed (`!proposed`) as a fact.")]
 
 InVersion: TypeAlias = Annotated[str | None, Parameter(name="--version", show_default=False)]
 """Which version of the contract; the newest where none is named."""
 
 Settings: TypeAlias = Annotated[
     Sequence[str],
-    Parameter(
+    option(
         name="--set",
         help="NAME=VALUE: what the contract calls `operator.NAME`; may be repeated. It counts before the secrets file, "
         "and that before the environment, where NINEFOLD_SET_NAME is read. Other users may see a command line: what is "
         "secret belongs into the file.",
-        negative=(),
-        show_default=False,
     ),
 ]
 
@@ -139,11 +140,9 @@ Rates: TypeAlias = Annotated[
 
 Pooled: TypeAlias = Annotated[
     bool,
-    Parameter(
+    option(
         help="A pooler that gives each transaction another connection (PgBouncer, `pool_mode = transaction`) stands "
-        "before the PostgreSQL: nothing is left in its sessions. All processes that serve a database have it, or none.",
-        negative=(),
-        show_default=False,
+        "before the PostgreSQL: nothing is left in its sessions. All processes that serve a database have it, or none."
     ),
 ]
 
@@ -153,15 +152,13 @@ Listen: TypeAlias = Annotated[
 
 OperatorNames: TypeAlias = Annotated[
     Sequence[str],
-    Parameter(
+    option(
         name="--operator-name",
         help="NAME or NAME:PORT by which the operator's port is asked besides its address; may be repeated.",
-        negative=(),
-        show_default=False,
     ),
 ]
 
-Networks: TypeAlias = Annotated[Sequence[str], Parameter(negative=(), show_default=False)]
+Networks: TypeAlias = Annotated[Sequence[str], option()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 from ninefold.ablate.fixed import rehearse, scripts
 from ninefold.ablate.requests import Unreadable
 from ninefold.cli.check import say_sarif
-from ninefold.cli.commands import Flag, Parameter, Settings
+from ninefold.cli.commands import Flag, Parameter, Settings, option
 from ninefold.cli.document import compiled
 from ninefold.cli.files import read_bytes, request_files
 from ninefold.cli.git_file import DRIVER, bytes_of, given_to_driver
@@ -56,21 +56,15 @@ Accepted: TypeAlias = Annotated[
 
 Propose: TypeAlias = Annotated[
     bool,
-    Parameter(help="Tell the changes for part 9 of NEW that keep OLD served, tried by deriving it, and what cannot be "
-              "kept.", negative=(), show_default=False),
+    option(help="Tell the changes for part 9 of NEW that keep OLD served, tried by deriving it, and what cannot be "
+              "kept."),
 ]  # fmt: skip
 
-Write: TypeAlias = Annotated[
-    bool, Parameter(help="With `--propose`: write it into NEW as well.", negative=(), show_default=False)
-]
+Write: TypeAlias = Annotated[bool, option(help="With `--propose`: write it into NEW as well.")]
 
 GitDriver: TypeAlias = Annotated[
     bool,
-    Parameter(
-        help=f"As git calls its driver of differences, `{DRIVER}`: the exit status is 0.",
-        negative=(),
-        show_default=False,
-    ),
+    option(help=f"As git calls its driver of differences, `{DRIVER}`: the exit status is 0."),
 ]
 
 OfGit: TypeAlias = Annotated[

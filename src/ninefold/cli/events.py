@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
-from ninefold.cli.commands import AcceptProposals, Database, File, Parameter
+from ninefold.cli.commands import AcceptProposals, Database, File, Parameter, option
 from ninefold.cli.document import plan_beside, planned
 from ninefold.cli.leading_on import usable
 from ninefold.cli.rows import check_limit, rows_as_text
@@ -35,7 +35,7 @@ def events(
     *,
     after: int = 0,
     limit: int = 50,
-    event: Annotated[Sequence[int], Parameter(negative=(), show_default=False)] = (),
+    event: Annotated[Sequence[int], option()] = (),
     subscription: str | None = None,
     overlap: Annotated[int, Parameter(name="--overlap-hours")] = 24,
     format: Literal["text", "json"] = "text",

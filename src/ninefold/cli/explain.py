@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 from typing import Annotated, Literal
 
-from ninefold.cli.commands import AcceptProposals, InVersion, Parameter
+from ninefold.cli.commands import AcceptProposals, InVersion, Parameter, option
 from ninefold.cli.terminal import Unusable, is_coloured, say, width
 from ninefold.diagnostics.codes import CODES
 from ninefold.diagnostics.diagnostic import Code, Severity
@@ -34,8 +34,8 @@ def explain(
     response: str | None = None,
     version: InVersion = None,
     format: Literal["text", "json", "markdown"] = "text",
-    all: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    statements: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    all: Annotated[bool, option()] = False,
+    statements: Annotated[bool, option()] = False,
     accept_proposals: AcceptProposals = False,
 ) -> int:
     """Explain an endpoint, a whole service, one response, a diagnostic by its code, or a word of the language.

@@ -8,6 +8,7 @@ from ninefold.language.conditions import BY_NAME
 from ninefold.plan.places import Place
 from ninefold.plan.routes import Body
 from ninefold.runtime.messages.problems import Failure, FieldFailure
+from ninefold.values.pointers import pointer
 
 RULES = {
     "required": "it has to be given",
@@ -57,8 +58,8 @@ def failures_in_words(failures: Sequence[Failure], body: Body, document: str) ->
 def place_of(failure: FieldFailure, body: Body) -> tuple[Place, ...]:
     """Where the contract states the field in whose value a failure is."""
     for each in body.fields:
-        pointer = "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in each.pointer)
-        if failure.pointer == pointer or failure.pointer.startswith(pointer + "/"):
+        place = pointer(each.pointer)
+        if failure.pointer == place or failure.pointer.startswith(place + "/"):
             return each.trace
     return ()
 

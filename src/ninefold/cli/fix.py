@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Annotated, TypeAlias
 
-from ninefold.cli.commands import File, Parameter
+from ninefold.cli.commands import File, option
 from ninefold.cli.files import read_bytes
 from ninefold.cli.proposals import rewrite
 from ninefold.cli.terminal import Unusable, remark, show
@@ -21,7 +21,7 @@ from ninefold.tools.fix.rewriting import Left
 
 Diff: TypeAlias = Annotated[
     bool,
-    Parameter(help="Print a unified diff, which `patch` takes, and change nothing.", negative=(), show_default=False),
+    option(help="Print a unified diff, which `patch` takes, and change nothing."),
 ]
 
 

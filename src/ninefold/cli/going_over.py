@@ -24,7 +24,7 @@ def _plan_of(kept: Contract | None, accept_proposals: bool) -> ServicePlan | Non
 
 
 def _wider(was: Any, now: Any) -> bool:
-    return all(each.direction == "wider" for each in steps(was, now))
+    return all(each.direction == "more" for each in steps(was, now))
 
 
 BEFORE: Final = Before(_plan_of, _wider)

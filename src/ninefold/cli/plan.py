@@ -48,8 +48,7 @@ from ninefold.plan.writes import (
     own_invariants,
     untouched,
 )
-from ninefold.runtime.store.tables import create_credentials, create_resource
-from ninefold.sql.credentials import create_scopes
+from ninefold.runtime.store.tables import create_rows
 
 
 def plan(file: File, /, *, format: Literal["text", "json"] = "text", accept_proposals: AcceptProposals = False) -> int:
@@ -100,17 +99,8 @@ def listing(plan: ServicePlan) -> str:
 def _tables(plan: ServicePlan) -> Iterator[str]:
     if plan.schema.tables:
         yield from ("Tables", "")
-    for table in plan.schema.tables:
-        for statement in create_resource(table, plan.schema):
-            yield textwrap.indent(statement + ";", "  ")
-        yield ""
-    for name in plan.schema.credentials:
-        for statement in create_credentials(name, plan.schema):
-            yield textwrap.indent(statement + ";", "  ")
-        yield ""
-    for name in plan.schema.scoped:
-        for statement in create_scopes(name):
-            yield textwrap.indent(statement + ";", "  ")
+    for statements in create_rows(plan.schema):
+        yield from (textwrap.indent(statement + ";", "  ") for statement in statements)
         yield ""
 
 

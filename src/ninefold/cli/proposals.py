@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from ninefold.cli.commands import File, Parameter
+from ninefold.cli.commands import File, Parameter, option
 from ninefold.cli.document import compiled, errors_of
 from ninefold.cli.files import read_bytes
 from ninefold.cli.terminal import Unusable, reason, remark, say
@@ -17,19 +17,15 @@ from ninefold.diagnostics.pages import CHEAT_SHEET, text_of
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.pipeline import Loaded, compile_document
+from ninefold.syntax.edits import edited, unified_diff
 from ninefold.syntax.parser import BYTE_ORDER_MARK
 from ninefold.tools.blank import blank
 from ninefold.tools.propose import propose as proposals
 from ninefold.tools.propose.accept import Candidate, acceptance, candidates, lines_of
-from ninefold.tools.propose.edits import edited, unified_diff
 
 Write: TypeAlias = Annotated[
     bool,
-    Parameter(
-        help="Change the file itself; of `-`, print the document. Without it a unified diff is printed.",
-        negative=(),
-        show_default=False,
-    ),
+    option(help="Change the file itself; of `-`, print the document. Without it a unified diff is printed."),
 ]
 
 
@@ -70,8 +66,8 @@ def new(
     /,
     *,
     title: str = "Service Specification",
-    proposed: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    cheat_sheet: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    proposed: Annotated[bool, option()] = False,
+    cheat_sheet: Annotated[bool, option()] = False,
 ) -> int:
     """Write a blank contract.
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from rich.cells import cell_len
 
-from ninefold.cli.commands import AcceptProposals, Database, File, Parameter, Secrets, Settings
+from ninefold.cli.commands import AcceptProposals, Database, File, Parameter, Secrets, Settings, option
 from ninefold.cli.document import plan_beside, planned
 from ninefold.cli.leading_on import usable
 from ninefold.cli.operator_values import operator_values
@@ -33,7 +33,7 @@ def rows(
     resource: str,
     /,
     *,
-    where: Annotated[Sequence[str], Parameter(negative=(), show_default=False)] = (),
+    where: Annotated[Sequence[str], option()] = (),
     sort: Annotated[str, Parameter(allow_leading_hyphen=True, show_default=False)] = "",
     limit: int = 50,
     show_sensitive: Annotated[bool, Parameter(negative=())] = False,

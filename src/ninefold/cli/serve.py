@@ -24,6 +24,7 @@ from ninefold.cli.commands import (
     Replica,
     Secrets,
     Settings,
+    option,
 )
 from ninefold.cli.compiling import Compiled
 from ninefold.cli.files import database_of, opened
@@ -41,18 +42,16 @@ Pem: TypeAlias = Annotated[Path | None, Parameter(show_default=False)]
 
 Watched: TypeAlias = Annotated[
     bool,
-    Parameter(help="Take the contract anew whenever it is saved, as SIGHUP does.", negative=(), show_default=False),
+    option(help="Take the contract anew whenever it is saved, as SIGHUP does."),
 ]
 
 Log: TypeAlias = Annotated[Literal["text", "json"], Parameter(help="How the line for each request is written.")]
 
 Trace: TypeAlias = Annotated[
     bool,
-    Parameter(
+    option(
         help="Each response carries `Ninefold-Trace`, by which `ninefold explain FILE --response` shows the lines of "
-        "the contract that caused it. It tells how the service is made to whoever knows the contract.",
-        negative=(),
-        show_default=False,
+        "the contract that caused it. It tells how the service is made to whoever knows the contract."
     ),
 ]
 

@@ -229,7 +229,7 @@ def _line(
     target = url + "/" + "/".join((*plan.base, *segments))
     words = ["curl", "-i", shlex.quote(target)]
     if scheme is not None:
-        words += _credential(scheme) if credential is None else _with(scheme, credential)
+        words += _credential(scheme, credential)
     if route.body is not None and not route.body.optional:
         body = sample(route.body.schema)
         if body is None:
@@ -247,43 +247,31 @@ def _line(
     return " ".join(words)
 
 
-def _credential(scheme: Scheme) -> list[str]:
-    """The option that carries a credential; its value is the reader's to put in, from the environment."""
+def _credential(scheme: Scheme, known: str | None) -> list[str]:
+    """The option that carries a credential: one that is `known`, or one that is the reader's to put in, from the
+    environment."""
+
+    def behind(text: str) -> str:
+        return _before_variable(text, scheme) if known is None else shlex.quote(text + known)
+
     if isinstance(scheme.verified, Password):
-        return ["-u", f'"${_variable(scheme)}"']
+        return ["-u", behind("")]
     match scheme.where:
         case "authorization":
-            return ["-H", _before_variable(f"Authorization: {scheme.auth_scheme} ", scheme)]
+            return ["-H", behind(f"Authorization: {scheme.auth_scheme} ")]
         case "header":
-            return ["-H", _before_variable(f"{scheme.name}: ", scheme)]
+            return ["-H", behind(f"{scheme.name}: ")]
         case "cookie":
-            return ["-b", _before_variable(f"{scheme.name}=", scheme)]
+            return ["-b", behind(f"{scheme.name}=")]
         case "query":
-            return ["-G", "--data-urlencode", _before_variable(f"{scheme.name}=", scheme)]
+            return ["-G", "--data-urlencode", behind(f"{scheme.name}=")]
         case "certificate":
-            return ["--cert", f'"${_variable(scheme)}"']
-
-
-def _with(scheme: Scheme, credential: str) -> list[str]:
-    """The option that carries a credential that is known."""
-    if isinstance(scheme.verified, Password):
-        return ["-u", shlex.quote(credential)]
-    match scheme.where:
-        case "authorization":
-            return ["-H", shlex.quote(f"Authorization: {scheme.auth_scheme} {credential}")]
-        case "header":
-            return ["-H", shlex.quote(f"{scheme.name}: {credential}")]
-        case "cookie":
-            return ["-b", shlex.quote(f"{scheme.name}={credential}")]
-        case "query":
-            return ["-G", "--data-urlencode", shlex.quote(f"{scheme.name}={credential}")]
-        case "certificate":
-            return ["--cert", shlex.quote(credential)]
+            return ["--cert", behind("")]
 
 
 def _before_variable(text: str, scheme: Scheme) -> str:
     """One word of a shell. A header's name may hold what a shell obeys (RFC 9110 5.6.2): it is then quoted apart."""
-    plain = re.fullmatch(r"[\w:= -]+", text, re.ASCII)
+    plain = re.fullmatch(r"[\w:= -]*", text, re.ASCII)
     return f'"{text}${_variable(scheme)}"' if plain else f'{shlex.quote(text)}"${_variable(scheme)}"'
 
 

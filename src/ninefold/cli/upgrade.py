@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
 from ninefold.cli import going_over
-from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter
+from ninefold.cli.commands import AcceptProposals, Database, File, Flag, Parameter, option
 from ninefold.cli.document import plan_beside, planned
 from ninefold.cli.files import read_bytes
 from ninefold.cli.leading_on import leads_on, typed
@@ -55,32 +55,24 @@ Backup: TypeAlias = Annotated[
 
 Drop: TypeAlias = Annotated[
     Sequence[str],
-    Parameter(
-        help="RESOURCE or RESOURCE.FIELD that was set aside: end it, with its rows or values; may be repeated.",
-        negative=(),
-        show_default=False,
-    ),
+    option(help="RESOURCE or RESOURCE.FIELD that was set aside: end it, with its rows or values; may be repeated."),
 ]
 
 Expand: TypeAlias = Annotated[
     bool,
-    Parameter(
+    option(
         help="Of a database in PostgreSQL, while nodes serve the contract before: add what this one needs, so that its"
-        " nodes may serve beside them. What was cut short goes on when it is asked for again.",
-        negative=(),
-        show_default=False,
+        " nodes may serve beside them. What was cut short goes on when it is asked for again."
     ),
 ]
 
-LoseWrites: TypeAlias = Annotated[bool, Parameter(help="Put it back all the same.", negative=(), show_default=False)]
+LoseWrites: TypeAlias = Annotated[bool, option(help="Put it back all the same.")]
 
 Contract: TypeAlias = Annotated[
     bool,
-    Parameter(
+    option(
         help="After `--expand`, once no node of the contract before serves: demand what this one demands, and set"
-        " aside what it has not.",
-        negative=(),
-        show_default=False,
+        " aside what it has not."
     ),
 ]
 

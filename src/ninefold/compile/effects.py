@@ -19,7 +19,7 @@ from ninefold.compile.endpoints.create import create
 from ninefold.compile.endpoints.delete import as_removed, delete
 from ninefold.compile.endpoints.held import left_out, making
 from ninefold.compile.endpoints.update import update
-from ninefold.compile.endpoints.writes import W, and_then, pointer
+from ninefold.compile.endpoints.writes import W, and_then
 from ninefold.compile.perspective import CONTRACT, Perspective
 from ninefold.compile.requirements import unique
 from ninefold.compile.several import chosen_items, named_by_items, of_several, read_of_each
@@ -35,6 +35,7 @@ from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Further, Transition
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Row
+from ninefold.values.pointers import pointer
 
 
 def with_effects(write: W, operation: Mutation, perspective: Perspective) -> W:

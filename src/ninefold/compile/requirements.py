@@ -26,6 +26,7 @@ from ninefold.plan.places import Place as PlanPlace
 from ninefold.plan.problems import Condition, Location
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Text
+from ninefold.values.pointers import pointer, tokens
 
 
 class Scope(Enum):
@@ -291,12 +292,12 @@ def _together(fields: Sequence[Field], resource: Resource, perspective: Perspect
 
 def in_path(name: str) -> Location:
     """A value of the path, by its name there."""
-    return Location("path", "/" + name.replace("~", "~0").replace("/", "~1"), name)
+    return Location("path", pointer((name,)), name)
 
 
-def in_body(pointer: str) -> Location:
+def in_body(at: str) -> Location:
     """A place in the body, called as the client calls it."""
-    return Location("body", pointer, pointer.rpartition("/")[2].replace("~1", "/").replace("~0", "~"))
+    return Location("body", at, (tokens(at) or [""])[-1])
 
 
 def unique(

@@ -9,6 +9,8 @@ from typing import Any
 
 import jsonschema_rs
 
+from ninefold.values.pointers import tokens
+
 CANDIDATES = (
     "text",
     "ada@example.com",
@@ -93,8 +95,8 @@ def whole(part: Any, root: Any) -> Any:
 
 def resolved(reference: str, root: Any) -> Any:
     """What a local reference (RFC 6901 in a fragment) points at."""
-    for step in reference.removeprefix("#").split("/")[1:]:
-        root = root.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(root, dict) else None
+    for step in tokens(reference):
+        root = root.get(step) if isinstance(root, dict) else None
     return root
 
 

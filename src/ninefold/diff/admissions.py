@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diff.conditions import Relation, relation
+from ninefold.diff.conditions import relation
 from ninefold.diff.domains import Domains
 from ninefold.diff.normal import Words
+from ninefold.diff.verdicts import Direction
 from ninefold.expressions.ast import Ast, Literal
 from ninefold.language.authentication import ALL, ANYONE
 from ninefold.syntax.nodes import Mapping as MappingNode
@@ -19,7 +20,7 @@ class Cell:
     """What becomes of one kind of caller."""
 
     who: str
-    relation: Relation
+    direction: Direction
     said: str
 
 
@@ -57,9 +58,9 @@ def cells(
     for who in dict.fromkeys((*old, *new)):
         before, after = old.get(who, old.get(ANYONE)), new.get(who, new.get(ANYONE))
         if before is None and after is not None:
-            yield Cell(who, "wider", f"{who}: {after[1]}, and was not admitted")
+            yield Cell(who, "more", f"{who}: {after[1]}, and was not admitted")
         elif after is None and before is not None:
-            yield Cell(who, "narrower", f"{who} is not admitted any more (was: {before[1]})")
+            yield Cell(who, "less", f"{who} is not admitted any more (was: {before[1]})")
         elif before is not None and after is not None:
             found = relation(before[0], after[0], known)
             if found != "same":

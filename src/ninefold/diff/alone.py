@@ -12,9 +12,9 @@ from ninefold.diff.changes import Change, Place, Route
 from ninefold.diff.meaning import NOTHING, Felt, Meaning, felt, meaning
 from ninefold.diff.precise import met, reached
 from ninefold.diff.shown import shows_all_of
+from ninefold.language.question import OpenQuestion
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.plan.service import ServicePlan
-from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import Document, Mapping, Node
 from ninefold.syntax.nodes import Sequence as SequenceNode
 

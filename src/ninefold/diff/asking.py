@@ -36,12 +36,11 @@ from ninefold.diff.making import (
 from ninefold.diff.people import NOBODY, Person, rows_of
 from ninefold.diff.said import Said
 from ninefold.plan.events import RESUME
-from ninefold.plan.routes import Body, PathParameter, Served, bodies
+from ninefold.plan.routes import Body, PathParameter, Served, bodies, query_parameters
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.operations.stream import FIRST
 from ninefold.runtime.store.memory import Changes, State
 from ninefold.runtime.store.protocol import Stored
-from ninefold.trace.nodes import query_parameters
 
 ROWS: Final = 8
 """Rows of which an endpoint is asked, each in another state as long as there are such."""

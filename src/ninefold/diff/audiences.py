@@ -155,7 +155,7 @@ def _unfit(old: ServicePlan, new: ServicePlan, is_wider: bool) -> Iterator[str]:
     for one in new.stored:
         for each in one.fields:
             of = one.resource, each.column.name
-            if of in there and any(step.direction != "wider" for step in steps(was.get(of, {}), each.schema, "")):
+            if of in there and any(step.direction != "more" for step in steps(was.get(of, {}), each.schema, "")):
                 yield ".".join(of)
         for rule in () if is_wider else one.rules:
             if one.resource in tables and (one.resource, rule.words) not in rules:

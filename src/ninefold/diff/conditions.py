@@ -10,11 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import pairwise, product
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.domains import NOTHING_KNOWN, Domains
 from ninefold.diff.normal import Normal, expression
+from ninefold.diff.verdicts import Direction
 from ninefold.expressions.ast import Ast, Binary, Conditional, Invocation, ListLiteral, Unary
 from ninefold.expressions.ast import Literal as Constant
 
@@ -71,8 +72,6 @@ def _of_texts(order: int) -> Iterator[frozenset[str]]:
             yield frozenset(OF_THE_OTHER[each] if of_other else each for each in held)
 
 
-Relation: TypeAlias = Literal["same", "wider", "narrower", "other", "unproved"]
-
 MOST_CASES: Final = 20_000
 
 _OTHER: Final = "any other value"
@@ -94,10 +93,10 @@ _COMPARING: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 _MIRRORED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<=", **OF_THE_OTHER}
 
 
-def relation(old: Ast | None, new: Ast | None, known: Domains = NOTHING_KNOWN) -> Relation:
+def relation(old: Ast | None, new: Ast | None, known: Domains = NOTHING_KNOWN) -> Direction:
     """`None`: it always holds. `known`: which values something has that they read."""
     if old is None or new is None:
-        return "same" if old is new else "narrower" if old is None else "wider"
+        return "same" if old is new else "less" if old is None else "more"
     if expression(old) == expression(new):
         return "same"
     reads = _Reads()
@@ -120,7 +119,7 @@ def relation(old: Ast | None, new: Ast | None, known: Domains = NOTHING_KNOWN) -
             found.add((before, not any(isinstance(each, Beside) and each.order is None for each in values)))
     ways = {is_lost for is_lost, _ in found}
     if len(ways) < 2:
-        return "same" if not ways else "narrower" if True in ways else "wider"
+        return "same" if not ways else "less" if True in ways else "more"
     if not any(path[0] == _BESIDE for path in reads.values) and not reads.opaque:
         return "other"
     return (

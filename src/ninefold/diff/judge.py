@@ -335,9 +335,8 @@ class Judge:
         word = "show more rows" if of_rows else None
         before = admitted(stood, self.words[0], _schemes(self.both.old))
         after = admitted(stands, self.words[1], _schemes(self.both.new))
-        ways: dict[str, Direction] = {"wider": "more", "narrower": "less", "other": "other", "unproved": "unproved"}
         for cell in cells(before, after, self.known):
-            yield from effects("guards", ways[cell.relation], self.promise, word, cell.said)
+            yield from effects("guards", cell.direction, self.promise, word, cell.said)
 
     # Where it is used.
 

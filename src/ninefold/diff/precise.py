@@ -14,10 +14,6 @@ from ninefold.language.key import Side
 from ninefold.plan.routes import Blocked, in_one
 from ninefold.plan.writes import Put, Replace
 
-_DIRECTIONS: Final[dict[str, Direction]] = {
-    "wider": "more", "narrower": "less", "other": "other", "unproved": "unproved"
-}  # fmt: skip
-
 
 def met(old: Meaning, new: Meaning, felt: Felt) -> dict[Met, list[str]]:
     """By what is met, the endpoints where it is. What the newest version meets is not told of older ones again."""
@@ -183,7 +179,7 @@ def _closed(schema: dict[str, Any], pointers: Sequence[Sequence[str]]) -> dict[s
 
 def _steps(side: Side, found: Iterator[Step]) -> Iterator[Met]:
     for each in found:
-        yield Met(side, _DIRECTIONS[each.direction], each.word if each.direction == "wider" else None, each.said, True)
+        yield Met(side, each.direction, each.word if each.direction == "more" else None, each.said, True)
 
 
 def _parameters(old: list[Any], new: list[Any], what: str, *, is_open: bool) -> Iterator[Met]:

@@ -351,9 +351,7 @@ class _Keeping:
             at: Address = ("2", resource, "fields", name, "schema")
             if at in self.was and (own := field_of(self.above, resource, self._name_above(resource, name))) is not None:
                 said = value_of(own.schema)
-                if said is None or any(
-                    step.direction != "narrower" for step in schema_steps(self.was[at].said, said.json)
-                ):
+                if said is None or any(step.direction != "less" for step in schema_steps(self.was[at].said, said.json)):
                     yield at
 
     def _name_above(self, resource: str, name: str) -> str:

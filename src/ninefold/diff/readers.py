@@ -102,7 +102,7 @@ def of_schemas(
             yield Effect("readers", "breaking", None, f"{resource}.{name} is of another type")
         for step in steps(was.said, now.said, f"{resource}.{name}"):
             match step.direction:
-                case "wider":
+                case "more":
                     is_listed = promise.lists(step.word) and not (step.is_form and promise.words is None)
                     yield Effect("readers", "compatible" if is_listed else "look", step.word, f"{step.said}: {WIDER}")
                 case "other":

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.verdicts import Direction
 from ninefold.language.json_schema import KEYS, TELLING
 from ninefold.language.key import Order
-
-Direction: TypeAlias = Literal["wider", "narrower", "other", "unproved"]
-"""The new one admits more, or less; is neither; or nobody can say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +65,7 @@ def _of_edge(closed: str, open: str, sign: int, old: dict[str, Any], new: dict[s
         return None
     before, after = ((sign * of[name], name == open) for of, [name] in ((old, was), (new, now)))
     words = f"`{was[0]}` of {here} was {old[was[0]]}, is `{now[0]}` {new[now[0]]}"
-    return Step("wider" if after < before else "narrower", words)
+    return Step("more" if after < before else "less", words)
 
 
 _ALONE: Final = frozenset({"type", "format", "pattern", "const", "enum", "uniqueItems"})
@@ -127,7 +125,7 @@ def _of_names(old: dict[str, Any], new: dict[str, Any], here: str) -> Iterator[S
     lost = {((), _ALL, "")} if _is_free(was) and not _is_closed(old) else {each for each in was if each[2] is not None}
     lost -= now | {((), "properties", name) for name in old.get("properties", ())}
     if any(((), *each[1:]) not in now for each in lost):
-        yield Step("narrower" if _is_closed(new) else "unproved", f"members of {here} are not named any more")
+        yield Step("less" if _is_closed(new) else "unproved", f"members of {here} are not named any more")
 
 
 def _named(schema: Any, given: tuple[str, ...] = ()) -> Iterator[_Named]:
@@ -174,9 +172,9 @@ def _is_closed(schema: dict[str, Any]) -> bool:
 def _of_truths(old: Any, new: Any, at: str) -> Iterator[Step]:
     here = at or "the value"
     if new is True or new is None or new == {} or old is False:
-        yield Step("wider", f"{here} may be anything" if new is True or new == {} else f"{here} may be there")
+        yield Step("more", f"{here} may be anything" if new is True or new == {} else f"{here} may be there")
     elif old is True or old is None or old == {} or new is False:
-        yield Step("narrower", f"{here} is narrowed")
+        yield Step("less", f"{here} is narrowed")
     else:
         yield Step("other", f"{here} is another")
 
@@ -189,33 +187,33 @@ def _of_keyword(
         yield from _of_sets(name, before, after, here)
     elif name == "required":
         was, now = set(before or ()), set(after or ())
-        yield from (Step("narrower", f"{_inner(at, each)} has to be given") for each in sorted(now - was))
-        yield from (Step("wider", f"{_inner(at, each)} may be left out", is_form=True) for each in sorted(was - now))
+        yield from (Step("less", f"{_inner(at, each)} has to be given") for each in sorted(now - was))
+        yield from (Step("more", f"{_inner(at, each)} may be left out", is_form=True) for each in sorted(was - now))
     elif name == "properties":
         yield from _of_members(before or {}, after or {}, at, old, new)
     elif name in _INSIDE and before is not None and after is not None:
         yield from steps(before, after, _inner(at, "*"))
     elif name == "allOf" and isinstance(before, list) and isinstance(after, list):
-        yield from (Step("narrower", f"{here} is narrowed") for each in after if each not in before)
-        yield from (Step("wider", f"{here} is narrowed no more") for each in before if each not in after)
+        yield from (Step("less", f"{here} is narrowed") for each in after if each not in before)
+        yield from (Step("more", f"{here} is narrowed no more") for each in before if each not in after)
     elif name in ("anyOf", "oneOf") and isinstance(before, list) and isinstance(after, list) and name == "anyOf":
-        yield from (Step("wider", f"{here} may be something else") for each in after if each not in before)
-        yield from (Step("narrower", f"{here} may be less") for each in before if each not in after)
+        yield from (Step("more", f"{here} may be something else") for each in after if each not in before)
+        yield from (Step("less", f"{here} may be less") for each in before if each not in after)
     elif name == "multipleOf" and before and after:
         wider, narrower = before % after == 0, after % before == 0
-        yield Step("wider" if wider else "narrower" if narrower else "other", f"`multipleOf` of {here}")
+        yield Step("more" if wider else "less" if narrower else "other", f"`multipleOf` of {here}")
     elif name in _OTHERS and before is None and _is_any(after):
         was_left_out = not _is_closed(old) and not _is_free({*_named(old)})
-        yield Step("unproved" if was_left_out else "wider", f"{here} may have members that nothing names")
+        yield Step("unproved" if was_left_out else "more", f"{here} may have members that nothing names")
     elif before is None:
-        yield Step("narrower", f"`{name}` of {here} is {_told(after)}")
+        yield Step("less", f"`{name}` of {here} is {_told(after)}")
     elif after is None:
-        yield Step("wider", f"`{name}` of {here} is gone")
+        yield Step("more", f"`{name}` of {here} is gone")
     elif name == "uniqueItems":
-        yield Step("narrower" if after else "wider", f"`uniqueItems` of {here}")
+        yield Step("less" if after else "more", f"`uniqueItems` of {here}")
     elif order is not None and _is_number(before) and _is_number(after):
         more = after > before if order == "more" else after < before
-        yield Step("wider" if more else "narrower", f"`{name}` of {here} was {before}, is {after}")
+        yield Step("more" if more else "less", f"`{name}` of {here} was {before}, is {after}")
     elif name in ("const", "format"):
         yield Step("other", f"`{name}` of {here} was {_told(before)}, is {_told(after)}")
     else:
@@ -224,9 +222,7 @@ def _of_keyword(
 
 def _of_sets(name: str, before: Any, after: Any, here: str) -> Iterator[Step]:
     if before is None or after is None:
-        yield Step(
-            "wider" if after is None else "narrower", f"`{name}` of {here} was {_told(before)}, is {_told(after)}"
-        )
+        yield Step("more" if after is None else "less", f"`{name}` of {here} was {_told(before)}, is {_told(after)}")
         return
     was = before if isinstance(before, list) else [before]
     now = after if isinstance(after, list) else [after]
@@ -237,9 +233,9 @@ def _of_sets(name: str, before: Any, after: Any, here: str) -> Iterator[Step]:
     lost, got = [each for each in was if each not in now], [each for each in now if each not in was]
     word = "add an enum value" if name == "enum" else "relax a restriction"
     if got:
-        yield Step("wider", f"{here} may be {', '.join(map(_told, got))}", word, is_form=name == "type")
+        yield Step("more", f"{here} may be {', '.join(map(_told, got))}", word, is_form=name == "type")
     if lost:
-        yield Step("narrower", f"{here} cannot be {', '.join(map(_told, lost))} any more")
+        yield Step("less", f"{here} cannot be {', '.join(map(_told, lost))} any more")
 
 
 def _of_members(
@@ -248,9 +244,9 @@ def _of_members(
     for name in dict.fromkeys((*before, *after)):
         here = _inner(at, name)
         if name not in before:
-            yield Step("wider" if _is_unknown(name, old) else "unproved", f"{here} may be given", MEMBER)
+            yield Step("more" if _is_unknown(name, old) else "unproved", f"{here} may be given", MEMBER)
         elif name not in after:
-            yield Step("narrower" if _is_closed(new) else "unproved", f"{here} is not taken any more")
+            yield Step("less" if _is_closed(new) else "unproved", f"{here} is not taken any more")
         else:
             yield from steps(before[name], after[name], here)
 

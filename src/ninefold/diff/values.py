@@ -16,14 +16,6 @@ from ninefold.language.reading import Reading, Slot
 from ninefold.language.table import keys_under
 from ninefold.syntax.nodes import Document, Mapping, Node, Scalar
 
-_DIRECTIONS: dict[str, Direction] = {
-    "wider": "more",
-    "narrower": "less",
-    "other": "other",
-    "unproved": "unproved",
-    "same": "same",
-}
-
 
 def direction(
     key: Key,
@@ -58,7 +50,7 @@ def _of_expressions(key: Key, old: Ast | None, new: Ast | None, known: Domains) 
     if old is None or new is None:
         return "other"  # one of them is no expression but a constant: what is read of `const` is what it says
     if key.narrows:
-        return _DIRECTIONS[relation(old, new, known)]
+        return relation(old, new, known)
     return "other" if differ(old, new) else "unproved"
 
 

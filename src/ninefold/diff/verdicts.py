@@ -67,6 +67,7 @@ VERDICTS: Final[tuple[Verdict, ...]] = ("breaking", "look", "opens", "compatible
 that the service does."""
 
 Direction: TypeAlias = Literal["more", "less", "other", "unproved", "same"]
+"""The new one admits more, or less; is neither; or nobody can say."""
 
 WHO: Final[dict[Side, Audience]] = {
     "takes": "senders", "gives": "readers", "tells": "receivers", "moves": "readers", "guards": "senders",

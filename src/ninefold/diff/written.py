@@ -10,9 +10,9 @@ from ninefold.diagnostics.source import Source, Span
 from ninefold.diff.older import Proposal
 from ninefold.diff.wording import NOT_SHOWN, Step, quoted
 from ninefold.pipeline import Loaded, compile_document
+from ninefold.syntax.edits import Edit, edited, insertion, line_break
 from ninefold.syntax.nodes import NUMBERED_TITLES, Document, Entry, Mapping, Part
 from ninefold.syntax.parser import Form, form_of
-from ninefold.tools.propose.edits import Edit, edited, insertion, line_break
 
 
 class NoPlace(Exception):

@@ -38,11 +38,9 @@ from ninefold.expressions.tree import Call, Constant, MakeObject, Select, Typed,
 from ninefold.values import (
     Anything,
     Array,
-    Boolean,
     Digest,
     Integer,
     Invalid,
-    Null,
     Number,
     Object,
     Row,
@@ -127,9 +125,7 @@ class _Checker(Operators, Functions):
 
     def _typed(self, ast: Ast, hint: Type | None) -> Typed | None:
         match ast:
-            case Literal():
-                return self._literal(ast)
-            case Const(value=value):
+            case Literal(value=value) | Const(value=value):
                 return constant(value)
             case Name():
                 return self._name(ast, hint)
@@ -170,21 +166,6 @@ class _Checker(Operators, Functions):
             self._problem(codes.WRONG_TYPE, message, ast, label=f"this is {describe(given)}")
             return None
         return self._placed(Constant(value=read, type=wanted), ast)  # type: ignore[arg-type]
-
-    def _literal(self, ast: Literal) -> Typed:
-        kind: Type
-        match ast.value:
-            case None:
-                kind = Null(nullable=True)
-            case bool():
-                kind = Boolean()
-            case int():
-                kind = Integer()
-            case float():
-                kind = Number()
-            case str():
-                kind = Text()
-        return Constant(value=ast.value, type=kind)
 
     def _is_known(self, ast: Name) -> bool:
         return ast.name in self._locals or ast.name in self.scope.variables

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ninefold.expressions.functions import resolve
+from ninefold.expressions.functions import Overload, resolve
 from ninefold.expressions.scope import cel_name, describe
 from ninefold.expressions.sql_arrays import Arrays
 from ninefold.expressions.sql_relations import Bindings, Relation, Scalar, either, exists, unless
 from ninefold.expressions.tree import Call, Constant, MakeArray, Select, Typed, is_apart
 from ninefold.sql.fragment import Fragment, bind, join
+from ninefold.sql.sqlite import SQLITE
 from ninefold.values import Anything, Array, Boolean, Integer, Object, Text, Timestamp, Type
+
+_BY_RELATIONS: Final = frozenset(("size_array", "sum_integer", "distinct", "sort", "reverse", "first", "add_array"))
+"""What is made of queries rather than of a function of the dialect."""
 
 _STATE_TYPE: Final = "a schema says it: `type: …`, and for the members of an object `properties`"
 
@@ -249,3 +253,9 @@ def _is_json(type_: Type) -> bool:
             return not isinstance(items, Boolean | Integer | Text | Timestamp)
         case _:
             return False
+
+
+def is_in_sql(overload: Overload) -> bool:
+    """Whether a database has a function of the table."""
+    arguments = tuple(Fragment("?") for _ in overload.parameters)
+    return overload.id in _BY_RELATIONS or SQLITE.function(overload.id, arguments) is not None

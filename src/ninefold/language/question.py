@@ -1,10 +1,11 @@
-"""What a question of the fixed list is."""
+"""What a question of the fixed list is, and what an open one looks like."""
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
 
 Effect: TypeAlias = Literal["blocks", "leaves out"]
 """What a gap does: an endpoint that it blocks answers 501 with an empty body; a behaviour that it leaves out
@@ -38,6 +39,25 @@ class Question:
     def about(self, subject: str) -> str:
         """The question in words, asked of a subject."""
         return self.text.replace("{}", f"`{subject}`")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """A gap of a contract.
+
+    `subject` is what the question is about (`order.total`, `GET /orders`), `text` the question in words, `span`
+    the `not shown` if one is written and else what should have said it. `blocks` are endpoints, by their keys as
+    written; `left_out` says in words what does not happen. `candidate`: a proposal stands there.
+    """
+
+    question: Question
+    subject: str
+    text: str
+    span: Span
+    effect: Effect
+    blocks: tuple[str, ...] = ()
+    candidate: bool = False
+    left_out: str = ""
 
 
 SUBJECTS = {

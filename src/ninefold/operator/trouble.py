@@ -13,6 +13,7 @@ from ninefold.runtime.http.access_log import Reason
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.messages.problems import Failure, FieldFailure
 from ninefold.runtime.request.exchange import Exchange
+from ninefold.values.pointers import pointer
 
 MOST_REASONS = 3
 """Reasons of one request that are logged."""
@@ -125,8 +126,8 @@ def _places_of(failure: FieldFailure, route: Served, x: Exchange) -> Iterator[Pl
     match failure.place:
         case "body":
             for field in () if route.body is None else route.body.fields:
-                pointer = "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in field.pointer)
-                if failure.pointer == pointer or failure.pointer.startswith(pointer + "/"):
+                at = pointer(field.pointer)
+                if failure.pointer == at or failure.pointer.startswith(at + "/"):
                     yield from field.trace
         case "query" | "header" | "path":
             stated = {"query": route.query, "header": route.headers}.get(failure.place, (*route.stored, *route.path))

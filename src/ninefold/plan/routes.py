@@ -9,7 +9,7 @@ from msgspec import structs
 
 from ninefold.expressions.tree import Typed
 from ninefold.plan.calls import Call
-from ninefold.plan.operations import Operation
+from ninefold.plan.operations import List, Operation
 from ninefold.plan.places import Place
 from ninefold.plan.problems import ErrorShape
 from ninefold.values import Type
@@ -250,3 +250,13 @@ def in_one(members: dict[str, Any], whole: dict[str, Any], at_times: bool) -> di
     if at_times or members.get("properties", {}).keys() != whole.get("properties", {}).keys():
         return members | {"allOf": [*members.get("allOf", ()), whole]}
     return {**whole, **members}
+
+
+def query_parameters(route: Served) -> tuple[str, ...]:
+    """The query parameters that an endpoint knows: its own, then those of its pages."""
+    found = [each.name for each in route.query]
+    for admission in route.admissions:
+        operation = admission.operation
+        if isinstance(operation, List):
+            found += [name for name in (operation.paging.size, operation.paging.at) if name is not None]
+    return tuple(dict.fromkeys(found))

@@ -15,6 +15,7 @@ from ninefold.language.errors import CODES
 from ninefold.language.expressions import Expression, expressions_in, holding_facts
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.key import Key, Kind
+from ninefold.language.question import OpenQuestion
 from ninefold.language.states import FROM, INITIAL, MACHINE, TO
 from ninefold.language.table import key_at, row_written
 from ninefold.language.versioning import CHANGES
@@ -34,7 +35,6 @@ from ninefold.questions.question import (
     STATES,
     WRITTEN,
     At,
-    OpenQuestion,
     blocking,
     leaving_out,
     unanswered,

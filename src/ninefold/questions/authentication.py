@@ -23,7 +23,8 @@ from ninefold.language.authentication import (
 from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, StatedNone, value_of
-from ninefold.questions.question import At, OpenQuestion, blocking, first_unanswered, unanswered
+from ninefold.language.question import OpenQuestion
+from ninefold.questions.question import At, blocking, first_unanswered, unanswered
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:

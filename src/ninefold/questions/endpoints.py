@@ -23,13 +23,13 @@ from ninefold.language.endpoints import (
 )
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, value_of, within
 from ninefold.language.parameters import Parameter
-from ninefold.language.question import Question
+from ninefold.language.question import OpenQuestion, Question
 from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS, Requests
 from ninefold.language.responses import RESPONSES
 from ninefold.language.routes import WITHOUT_CONTENT, PathName
 from ninefold.language.verbs import kind_of
 from ninefold.questions.open import missing, open_in
-from ninefold.questions.question import At, OpenQuestion, blocking, unanswered
+from ninefold.questions.question import At, blocking, unanswered
 from ninefold.questions.resources import unsaid
 
 

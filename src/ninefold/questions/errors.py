@@ -13,8 +13,9 @@ from ninefold.language.check import ELSE, THAT, Check
 from ninefold.language.conditions import CHECK, STATUSES, Step, parameter_of
 from ninefold.language.errors import CODES, STATUS, ErrorCode
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of
+from ninefold.language.question import OpenQuestion
 from ninefold.questions.open import elsewhere, open_in
-from ninefold.questions.question import At, OpenQuestion, blocking, leaving_out, unanswered
+from ninefold.questions.question import At, blocking, leaving_out, unanswered
 from ninefold.refusals import stated
 from ninefold.refusals.refusal import Refusal
 

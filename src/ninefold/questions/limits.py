@@ -11,8 +11,9 @@ from ninefold.language.declaration import members
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, StatedNone, is_open, value_of, within
 from ninefold.language.limits import BODY_SIZE, KEYS, PAGES, Pages, narrowed
+from ninefold.language.question import OpenQuestion
 from ninefold.questions.open import missing, open_in
-from ninefold.questions.question import At, OpenQuestion, blocking, unanswered
+from ninefold.questions.question import At, blocking, unanswered
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 from ninefold.diagnostics.source import Span
 from ninefold.language.declaration import Declared, Each, One, members
 from ninefold.language.fact import Fact, Shown
-from ninefold.language.question import Question
-from ninefold.questions.question import At, OpenQuestion, blocking, leaving_out, unanswered
+from ninefold.language.question import OpenQuestion, Question
+from ninefold.questions.question import At, blocking, leaving_out, unanswered
 
 Concerned: TypeAlias = Mapping[str, Callable[[str], tuple[str, ...]]]
 """The endpoints that a gap concerns, by the id of the question and its subject: those that it blocks, if it blocks; of

@@ -24,31 +24,12 @@ from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.events import DELIVERY, KEPT, KINDS, PAYLOAD, UPON
 from ninefold.language.fact import Fact, Gap, Proposal, Shown
 from ninefold.language.limits import BODY_SIZE, KEYS, LIMITS, PAGES, RATE, RATES, TIMEOUT
-from ninefold.language.question import Effect, Question
+from ninefold.language.question import OpenQuestion, Question
 from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS
 from ninefold.language.resources import FIELDS, ON_DELETE, PRIMARY_KEY, READABLE, TYPE
 from ninefold.language.responses import CORS, RESPONSES
 from ninefold.language.states import FROM, INITIAL, MACHINE, TO
 from ninefold.language.versioning import CHANGES, COMPATIBLE, DEFAULT, VERSIONING, VERSIONS
-
-
-@dataclass(frozen=True, slots=True)
-class OpenQuestion:
-    """A gap of a contract.
-
-    `subject` is what the question is about (`order.total`, `GET /orders`), `text` the question in words, `span`
-    the `not shown` if one is written and else what should have said it. `blocks` are endpoints, by their keys as
-    written; `left_out` says in words what does not happen. `candidate`: a proposal stands there.
-    """
-
-    question: Question
-    subject: str
-    text: str
-    span: Span
-    effect: Effect
-    blocks: tuple[str, ...] = ()
-    candidate: bool = False
-    left_out: str = ""
 
 
 @dataclass(frozen=True, slots=True)

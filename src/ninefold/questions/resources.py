@@ -12,17 +12,11 @@ from ninefold.contract.writes import named_in_path
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, is_open, value_of
 from ninefold.language.json_schema import HOLDING, TYPING
+from ninefold.language.question import OpenQuestion
 from ninefold.language.resources import FIELDS, ON_DELETE, PRIMARY_KEY, READABLE, TYPE, Field, Resource, SharedType
 from ninefold.language.schemas import Schema
 from ninefold.language.verbs import kind_of
-from ninefold.questions.question import (
-    RESOURCES,
-    At,
-    OpenQuestion,
-    blocking,
-    leaving_out,
-    unanswered,
-)
+from ninefold.questions.question import RESOURCES, At, blocking, leaving_out, unanswered
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence, scalars
 
 

@@ -7,15 +7,11 @@ from typing import Final, NamedTuple
 
 from ninefold.expressions.functions import MACROS, SPECIAL, TABLE, Overload
 from ninefold.expressions.scope import describe
-from ninefold.sql.fragment import Fragment
-from ninefold.sql.sqlite import SQLITE
+from ninefold.expressions.sql_operators import is_in_sql
 from ninefold.values import Anything, Type
 
 PAGE: Final = "expressions.md"
 """In docs."""
-
-_BY_RELATIONS: Final = frozenset(("size_array", "sum_integer", "distinct", "sort", "reverse", "first", "add_array"))
-"""What `to_sql` makes of queries rather than of a function of the dialect."""
 
 
 class Row(NamedTuple):
@@ -33,7 +29,7 @@ def functions() -> Iterator[Row]:
     found: dict[tuple[str, str, str, str], list[str]] = {}
     for each in TABLE:
         takes = ", ".join(map(_type, each.parameters)) or "nothing"
-        key = (each.name, _written(each), each.meaning, "yes" if _is_in_sql(each) else "request values only")
+        key = (each.name, _written(each), each.meaning, "yes" if is_in_sql(each) else "request values only")
         found.setdefault(key, []).append(f"{takes} → {_type(each.gives(each.parameters))}")
     for (name, written, meaning, in_sql), types in found.items():
         yield Row(name, written, "; ".join(types), meaning, in_sql)
@@ -69,8 +65,3 @@ def _written(overload: Overload) -> str:
     if overload.style == "method":
         return f"`a.{overload.name}({', '.join(names[1:])})`"
     return f"`{overload.name}({', '.join(names)})`"
-
-
-def _is_in_sql(overload: Overload) -> bool:
-    arguments = tuple(Fragment("?") for _ in overload.parameters)
-    return overload.id in _BY_RELATIONS or SQLITE.function(overload.id, arguments) is not None

@@ -12,10 +12,9 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.sarif import Level, Result, Rule
 from ninefold.diagnostics.source import Place, Source, Span
 from ninefold.language.fact import value_of
-from ninefold.language.question import Question
+from ninefold.language.question import OpenQuestion, Question
 from ninefold.language.shapes import describe
 from ninefold.questions.ask import accepted_proposals, in_order, is_proposed, shows_nothing
-from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import TITLES, Part, Word
 from ninefold.tools.answers import example, keys_answering
 

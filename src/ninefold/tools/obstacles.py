@@ -14,10 +14,10 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
 from ninefold.language.authentication import ANYONE
 from ninefold.language.fact import value_of
+from ninefold.language.question import OpenQuestion
 from ninefold.language.shapes import describe
 from ninefold.plan.service import OperatorValue
 from ninefold.questions.ask import shows_nothing
-from ninefold.questions.question import OpenQuestion
 from ninefold.tools.answers import effort, keys_answering
 
 WIDTH = 100

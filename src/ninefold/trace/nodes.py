@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.events import RESUME
 from ninefold.plan.limits import Rate
-from ninefold.plan.operations import List, Operation, Stream
+from ninefold.plan.operations import Operation, Stream
 from ninefold.plan.problems import Condition, Problems
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, BodyField, Route, Served, bodies
@@ -95,16 +95,6 @@ def conditions(admission: Admission) -> tuple[Condition, ...]:
 def ends(operation: Operation) -> tuple[Response, ...]:
     """The good ends of an operation: what it answers where it did what was to be done, and where nothing was."""
     return operation.ends_well if isinstance(operation, Write) else (operation.response,)
-
-
-def query_parameters(route: Served) -> tuple[str, ...]:
-    """The query parameters that an endpoint knows: its own, then those of its pages."""
-    found = [each.name for each in route.query]
-    for admission in route.admissions:
-        operation = admission.operation
-        if isinstance(operation, List):
-            found += [name for name in (operation.paging.size, operation.paging.at) if name is not None]
-    return tuple(dict.fromkeys(found))
 
 
 def header_parameters(route: Served) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from ninefold.language.conditions import CONDITIONS, VERSION, Condition
 from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.plan.operations import List
 from ninefold.plan.places import Place
-from ninefold.plan.routes import BodyField, Parameter, Rule, Served, in_case
+from ninefold.plan.routes import BodyField, Parameter, Rule, Served, in_case, query_parameters
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Pin
 from ninefold.refusals.refusal import Refusal as Derived
@@ -18,7 +18,8 @@ from ninefold.refusals.served import of_versions, refusals
 from ninefold.trace.causes import Cause, Fixed, Given, Http, Refusal, Requested
 from ninefold.trace.identifier import NotATrace, Refused
 from ninefold.trace.members import once, stated
-from ninefold.trace.nodes import IDEMPOTENCY_KEY, Edition, body_fields, conditions, header_parameters, query_parameters
+from ninefold.trace.nodes import IDEMPOTENCY_KEY, Edition, body_fields, conditions, header_parameters
+from ninefold.values.pointers import pointer
 
 OF_VALUES = Fixed("who gives a value")
 
@@ -137,7 +138,7 @@ def _of_body(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, 
     field = fields[refused.target]
     if refused.rule == "unknown":
         found = [route.places[key] for key in ("requests unknown members",) if key in route.places]
-        return _pointer(field.pointer), once(*stated((*found, *field.trace)), asked)
+        return pointer(field.pointer), once(*stated((*found, *field.trace)), asked)
     if 0 <= refused.depth < len(field.pointer):
         # The object that holds the field, not the field itself.
         found = [route.places[key] for key in ("body",) if key in route.places]
@@ -145,9 +146,9 @@ def _of_body(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, 
         required = [
             rule.place for each in below for rule in each.rules if (rule.path, rule.keyword) == ((), "required")
         ]
-        return _pointer(field.pointer[: refused.depth]), once(*stated((*found, *required)), asked)
+        return pointer(field.pointer[: refused.depth]), once(*stated((*found, *required)), asked)
     at, rules = _rule(field, refused)
-    return _pointer((*field.pointer, *at)), once(*stated((*rules, *field.trace)), *_of_type(refused), asked)
+    return pointer((*field.pointer, *at)), once(*stated((*rules, *field.trace)), *_of_type(refused), asked)
 
 
 def _of_cases(route: Served) -> list[Place]:
@@ -173,11 +174,6 @@ def _of_type(refused: Refused) -> tuple[Cause, ...]:
     if refused.rule == CANNOT_BE_MADE:
         return (OF_VALUES,)
     return (Fixed("values"),) if refused.at < 0 and refused.rule in ("type", "format", "pattern") else ()
-
-
-def _pointer(path: tuple[str, ...]) -> str:
-    """A JSON Pointer (RFC 6901), with `*` for each element."""
-    return "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in path)
 
 
 def _of_query(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, ...]]:

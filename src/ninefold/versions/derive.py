@@ -14,9 +14,9 @@ from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, value_of
+from ninefold.language.question import OpenQuestion
 from ninefold.language.routes import Literal
 from ninefold.language.versioning import ENDPOINT, OF_CASE, OF_ENDPOINT, Change, Version, VersionScheme
-from ninefold.questions.question import OpenQuestion
 from ninefold.versions.fields import change_field
 from ninefold.versions.names import (
     change_case,

@@ -27,6 +27,7 @@ from ninefold.plan.problems import Judge, Location
 from ninefold.sql.fragment import Fragment
 from ninefold.values import Array, Boolean, Integer, Null, Number, Object, Row, Text, Timestamp, Type, optional, to_json
 from ninefold.values.keywords import ANNOTATIONS
+from ninefold.values.pointers import pointer
 
 PLACES = {"query": "query", "headers": "header", "path": "path"}
 """Where errors say that a part of the request is."""
@@ -290,9 +291,8 @@ def stated_values(operation: Mutation, resource: Resource) -> dict[str, Typed]:
 
 
 def location(place: str, names: tuple[str, ...]) -> Location:
-    pointer = "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in names)
     named = [name for name in names if name != "*"]
-    return Location(place, pointer, named[-1] if named else place)  # type: ignore[arg-type]
+    return Location(place, pointer(names), named[-1] if named else place)  # type: ignore[arg-type]
 
 
 def _plain(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:

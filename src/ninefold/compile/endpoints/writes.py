@@ -27,14 +27,10 @@ from ninefold.plan.statement import Piece, Statement
 from ninefold.plan.writes import STEPS, Instead, ReadBack, Step, Write
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Boolean
+from ninefold.values.pointers import pointer
 
 W = TypeVar("W", bound=Write)
 M = TypeVar("M", bound=Mutation)
-
-
-def pointer(names: tuple[str, ...]) -> str:
-    """An RFC 6901 JSON Pointer."""
-    return "".join("/" + name.replace("~", "~0").replace("/", "~1") for name in names)
 
 
 def pointers(operation: Mutation) -> dict[str, str]:

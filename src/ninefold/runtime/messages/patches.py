@@ -10,6 +10,7 @@ from typing import Any, Final
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.messages.json_text import DEEPEST
 from ninefold.runtime.messages.problems import Failure, FieldFailure, pointer
+from ninefold.values.pointers import tokens
 
 MOST_SHIFTED: Final = 100_000_000
 """Items that the edits of one patch may shift by one place: each does so that is made before the end of an array."""
@@ -214,7 +215,7 @@ class _Edits:
 
 def _tokens(pointer: str) -> list[str]:
     """The reference tokens of a JSON Pointer (RFC 6901 4); the first, `""`, is the whole document."""
-    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")]
+    return [pointer.partition("/")[0], *tokens(pointer)]
 
 
 def _found(whole: Any, path: list[str], member: str) -> Any:
@@ -295,11 +296,6 @@ def in_body(field: FieldFailure, document: Any, edits: Sequence[Edit] | None) ->
     if depth is not None:
         path = path[: depth + (field.rule == "required")]
     return replace(field, pointer=pointer(path))
-
-
-def tokens(pointer: str) -> list[str]:
-    """The reference tokens of a JSON Pointer (RFC 6901 4)."""
-    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
 
 
 def _depth(document: Any, path: Sequence[str]) -> int | None:

@@ -21,6 +21,7 @@ from ninefold.plan.responses import Content, In
 from ninefold.runtime.messages.encode import NO_ROW, field_line, roots, show
 from ninefold.runtime.messages.message import HeaderFields, Response, header_value
 from ninefold.runtime.messages.violations import MOST
+from ninefold.values.pointers import pointer as written
 
 log = logging.getLogger("ninefold.server")
 
@@ -93,8 +94,8 @@ def told(fields: Iterable[FieldFailure]) -> tuple[FieldFailure, ...]:
 
 
 def pointer(path: Sequence[str | int]) -> str:
-    """A JSON Pointer (RFC 6901 3)."""
-    return _sayable("".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in path))
+    """A JSON Pointer (RFC 6901 3) that can be said."""
+    return _sayable(written(path))
 
 
 def _sayable(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from ninefold.runtime.messages.json_text import DEEPEST
 from ninefold.runtime.messages.schemas import Node, Schemas, prefix
+from ninefold.values.pointers import tokens
 
 Path: TypeAlias = tuple[str | int, ...]
 """Where something is in a document: names of members, and positions of items from 0."""
@@ -237,7 +238,7 @@ class Order:
             if not isinstance(reference, str) or not reference.startswith("#/"):
                 break
             target: Any = self._schema
-            for token in reference[2:].split("/"):
-                target = target.get(token.replace("~1", "/").replace("~0", "~"), {})
+            for token in tokens(reference):
+                target = target.get(token, {})
             schema = target
         return schema if isinstance(schema, dict) else {}

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 from ninefold.runtime.messages.among import is_dear
 from ninefold.values import patterns
 from ninefold.values.keywords import BY_NAME, EACH, OF_ITEMS, OF_MEMBERS, SAME_VALUE, UNEVALUATED
+from ninefold.values.pointers import tokens
 
 Asked: TypeAlias = list[tuple[Any, int]]
 """Schemas of one value, and how often it is held to each."""
@@ -87,8 +88,8 @@ class _Weight:
 
     def _resolved(self, reference: str) -> Any:
         target = self._root
-        for token in reference.removeprefix("#/").split("/"):
-            target = target.get(token.replace("~1", "/").replace("~0", "~"), {})
+        for token in tokens(reference):
+            target = target.get(token, {})
         return target
 
 

@@ -10,7 +10,7 @@ import msgspec
 from ninefold.language.conditions import STATUSES
 from ninefold.plan.operations import Operation
 from ninefold.plan.problems import Condition, Location
-from ninefold.plan.routes import BodyField, Parameter, Served
+from ninefold.plan.routes import BodyField, Parameter, Served, query_parameters
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.message import HeaderFields, Response
 from ninefold.runtime.messages.problems import Failure, FieldFailure
@@ -37,7 +37,6 @@ from ninefold.trace.nodes import (
     fields_of_case,
     header_names,
     header_parameters,
-    query_parameters,
 )
 
 _NAME = HEADER.lower().encode("ascii")

@@ -47,7 +47,8 @@ class Memory:
         self.schema = schema
         self._connection = apsw.Connection(":memory:", statementcachesize=1_000)
         self._connection.execute("BEGIN")
-        record.create(self._connection, encode_shape(schema), _SECRET)
+        self._shape = encode_shape(schema)
+        record.create(self._connection, self._shape, _SECRET)
         for statement in tables.create_schema(schema):
             self._connection.execute(statement)
         self._connection.execute("COMMIT")
@@ -58,6 +59,9 @@ class Memory:
     def _begin(self) -> None:
         self._connection.pragma("foreign_keys", True)
         self._connection.pragma("trusted_schema", False)
+
+    def has_shape_of(self, schema: Schema) -> bool:
+        return schema is self.schema or encode_shape(schema) == self._shape
 
     def key(self, name: str) -> bytes:
         """32 bytes for one use, those of every database in memory."""

@@ -9,6 +9,7 @@ faster.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
@@ -65,6 +66,13 @@ def create_schema(schema: Schema) -> tuple[str, ...]:
         *(statement for resource in schema.credentials for statement in create_credentials(resource, schema)),
         *(statement for resource in schema.scoped for statement in credentials.create_scopes(resource)),
     )
+
+
+def create_rows(schema: Schema) -> Iterator[tuple[str, ...]]:
+    """The statements for each table of rows, and for each of the credentials that are issued to them."""
+    yield from (create_resource(table, schema) for table in schema.tables)
+    yield from (create_credentials(resource, schema) for resource in schema.credentials)
+    yield from (credentials.create_scopes(resource) for resource in schema.scoped)
 
 
 def deliveries(schema: Schema) -> tuple[str, ...]:

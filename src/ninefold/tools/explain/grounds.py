@@ -22,12 +22,12 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import ErrorCode
 from ninefold.language.expressions import Expression, expressions_in
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of
+from ninefold.language.question import OpenQuestion
 from ninefold.language.resources import Field, Resource
 from ninefold.pipeline import Loaded
 from ninefold.plan import problems
 from ninefold.plan.problems import names
 from ninefold.plan.routes import Served
-from ninefold.questions.question import OpenQuestion
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import refusals
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence

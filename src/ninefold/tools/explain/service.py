@@ -10,8 +10,8 @@ from ninefold.diagnostics.source import Place, Span
 from ninefold.language.conditions import CHECK
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Gap, StatedNone, value_of
+from ninefold.language.question import OpenQuestion
 from ninefold.pipeline import Loaded
-from ninefold.questions.question import OpenQuestion
 from ninefold.syntax.nodes import NUMBERED_TITLES, Part, Word
 from ninefold.tools.explain import (
     authentication,

@@ -23,6 +23,7 @@ from ninefold.trace.causes import (
     Stated,
     Stored,
 )
+from ninefold.values.pointers import pointer
 
 LONGEST_LINE = 90
 """Characters of a line of the contract that are shown."""
@@ -130,8 +131,7 @@ class _Page:
 
 def _pointer(path: Path) -> str:
     """A JSON Pointer (RFC 6901); `*` stands for each element of a list."""
-    parts = ("*" if each is None else str(each).replace("~", "~0").replace("/", "~1") for each in path)
-    return "".join(f"/{part}" for part in parts)
+    return pointer("*" if each is None else each for each in path)
 
 
 def _words(causes: Iterable[Cause]) -> Iterator[str]:

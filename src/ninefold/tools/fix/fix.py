@@ -15,6 +15,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.former import only_gone
 from ninefold.language.successors import issuing, scalars_of
+from ninefold.syntax.edits import Edit, insertion, moved
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence
 from ninefold.syntax.stretches import line_start
 from ninefold.tools.fix import expressions
@@ -23,7 +24,6 @@ from ninefold.tools.fix.layout import Layout
 from ninefold.tools.fix.meanings import otherwise_meant
 from ninefold.tools.fix.parts import authentication, errors, events, limits, resources, states, versioning
 from ninefold.tools.fix.rewriting import Left, Rewriting, entries_of
-from ninefold.tools.propose.edits import Edit, insertion, moved
 
 _PARTS: Final = (resources, states, endpoints, authentication, events, errors, limits, versioning)
 

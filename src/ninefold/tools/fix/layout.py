@@ -12,10 +12,10 @@ from collections.abc import Mapping as Dict
 from typing import Final
 
 from ninefold.diagnostics.source import Span
+from ninefold.syntax.edits import Edit, edited, line_break
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.syntax.scalars import quoted
 from ninefold.syntax.stretches import line_end, line_start
-from ninefold.tools.propose.edits import Edit, edited, line_break
 
 _NOT_IN_FLOW: Final = re.compile(r"[,\[\]{}]|: |:$| #|^[#&*!|>'\"%@`?-] ?")
 _COMMENT: Final = re.compile(r"[ \t]*(#[^\r\n]*)?")

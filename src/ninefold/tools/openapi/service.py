@@ -20,6 +20,7 @@ from ninefold.language.cases import Case
 from ninefold.language.check import Check
 from ninefold.language.endpoints import Endpoint as Stated
 from ninefold.language.fact import Fact, Name, value_of
+from ninefold.language.question import OpenQuestion
 from ninefold.language.resources import Resource
 from ninefold.plan.operations import Compute, List, Operation, Read
 from ninefold.plan.problems import DETAIL, ErrorCode
@@ -28,7 +29,6 @@ from ninefold.plan.routes import Served, in_case
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Pin, Version
 from ninefold.plan.writes import Write
-from ninefold.questions.question import OpenQuestion
 from ninefold.refusals.refusal import Refusal
 from ninefold.refusals.served import refusals
 from ninefold.values import duration_text

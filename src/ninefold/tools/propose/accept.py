@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Iterator
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span, Spans
-from ninefold.questions.question import OpenQuestion
+from ninefold.language.question import OpenQuestion
+from ninefold.syntax.edits import Edit, insertion
 from ninefold.syntax.nodes import Document, Part, Word
 from ninefold.syntax.proposals import PROPOSED_BLOCK, Written, proposals
 from ninefold.syntax.stretches import line_start
-from ninefold.tools.propose.edits import Edit, insertion
 from ninefold.tools.propose.facts import TAG
 
 _NOT_SHOWN = re.compile(r"\bnot\s+(?=shown\b)")

@@ -14,11 +14,11 @@ from itertools import chain
 from operator import attrgetter
 
 from ninefold.diagnostics.source import Span
+from ninefold.syntax.edits import Edit, insertion, line_break
 from ninefold.syntax.nodes import NUMBERED_TITLES, Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
 from ninefold.syntax.parser import Form, form_of
 from ninefold.syntax.proposals import PROPOSED_BLOCK
 from ninefold.syntax.stretches import line_end, line_start
-from ninefold.tools.propose.edits import Edit, insertion, line_break
 from ninefold.tools.propose.facts import (
     TAG,
     Branch,

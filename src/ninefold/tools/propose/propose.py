@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.question import OpenQuestion
 from ninefold.pipeline import Loaded, compile_document, compile_tree
-from ninefold.questions.question import OpenQuestion
+from ninefold.syntax.edits import edited
 from ninefold.tools.propose.conventions import CONVENTIONS, Convention
-from ninefold.tools.propose.edits import edited
 from ninefold.tools.propose.facts import Proposed
 from ninefold.tools.propose.layout import insertions
 
