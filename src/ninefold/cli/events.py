@@ -24,9 +24,6 @@ from ninefold.runtime.store.protocol import Guest, Refused, Unavailable
 How: TypeAlias = Callable[[str, ServicePlan], Guest | Refused]
 Opening: TypeAlias = Callable[[How], Guest]
 
-LARGEST = 1_000_000
-"""Events that are shown at once, at most."""
-
 
 def events(
     file: File,

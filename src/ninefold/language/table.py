@@ -100,12 +100,6 @@ def _row_within_schema(part: int, path: str, name: str) -> Key | None:
     return found.at(part, f"{root}.{name}")
 
 
-@cache
-def is_open(part: int, path: str) -> bool:
-    """Whether the contract chooses the names in the mapping at `path`."""
-    return any(key.is_placeholder for key in keys_under(part, path))
-
-
 def place_of(key: Key) -> tuple[int, str]:
     """Where a key stands: what stands in a case stands for the same key of its endpoint."""
     return key.part, key.path.replace("ENDPOINT.cases.CASE.", "ENDPOINT.")

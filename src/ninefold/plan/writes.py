@@ -16,7 +16,6 @@ from ninefold.plan.problems import Condition, Judge, Location
 from ninefold.plan.responses import Response
 from ninefold.plan.statement import Plainly, ResultColumn, Statement
 from ninefold.values import Type
-from ninefold.values.pointers import pointer
 
 
 class OfResource(msgspec.Struct, frozen=True, tag_field="operation", omit_defaults=True, kw_only=True):
@@ -397,5 +396,5 @@ def of_lack(write: Write, assign: Assign) -> Condition:
     subject, trace = f"{write.resource}.{assign.field}", write.places.get(assign.field, ())
     if not assign.given:
         return Condition("invalid", subject, trace=trace)
-    place = Location("body", pointer((assign.field,)), assign.field)
-    return Condition("invalid", subject, None, place, "required", trace)
+    pointer = "/" + assign.field.replace("~", "~0").replace("/", "~1")
+    return Condition("invalid", subject, None, Location("body", pointer, assign.field), "required", trace)

@@ -1,7 +1,7 @@
 """The steps by which a database of one shape becomes one of another: data, which each kind of database runs in its way.
 
-`expand` adds what nobody relies on yet, `move` gives rows their values, `contract` demands and takes away. SQLite runs
-all three in one transaction; where nodes of both contracts serve at the same time they are run apart.
+They are run in one transaction; which of them may be run before and after it, where nodes of both contracts serve at
+the same time, is said in `ninefold.upgrade.running`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from ninefold.plan.schema import Aside, Column, Index, Schema, Table
 from ninefold.upgrade.sources import Value
 from ninefold.values import Type
 
-Phase: TypeAlias = Literal["expand", "move", "contract"]
 Support: TypeAlias = Literal[
     "keys", "log", "reading", "deliveries", "broker", "versions", "subscribed", "credentials", "scopes"
 ]
@@ -46,7 +45,6 @@ class MakeTable:
     """With its indexes."""
 
     table: Table
-    phase: Phase = "expand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,6 @@ class MakeSupport:
 
     what: Support
     of: str = ""
-    phase: Phase = "expand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +61,6 @@ class AddColumn:
 
     table: Table
     column: Column
-    phase: Phase = "expand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +68,11 @@ class AddEntered:
     """The time since when each row is in its state: from now on."""
 
     table: Table
-    phase: Phase = "expand"
 
 
 @dataclass(frozen=True, slots=True)
 class DropEntered:
     table: str
-    phase: Phase = "contract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +81,6 @@ class Relax:
 
     table: str
     column: str
-    phase: Phase = "expand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +89,6 @@ class Require:
 
     table: str
     column: str
-    phase: Phase = "contract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +97,6 @@ class SetAside:
 
     table: str
     aside: Aside
-    phase: Phase = "contract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +105,6 @@ class TakeBack:
 
     table: str
     aside: Aside
-    phase: Phase = "expand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +116,6 @@ class Remake:
     values: Mapping[str, Value]
     asides: tuple[tuple[Aside, str], ...] = ()
     entered: bool = False
-    phase: Phase = "contract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +126,6 @@ class SetCredentialsApart:
     table: str
     key: tuple[str, ...]
     values: Mapping[str, Value]
-    phase: Phase = "contract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +134,6 @@ class TakeCredentialsBack:
 
     table: str
     scopes: bool
-    phase: Phase = "contract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +145,6 @@ class SetDeliveriesApart:
     was: tuple[tuple[str, Type], ...]
     now: tuple[tuple[Value | None, Type], ...]
     versions: bool
-    phase: Phase = "contract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +152,6 @@ class TakeDeliveriesBack:
     """`of`: the shape in which they are kept from then on."""
 
     of: Schema
-    phase: Phase = "contract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +159,6 @@ class SetTableAside:
     """The rows of a resource stay, hidden, and refer to nothing any more."""
 
     table: Table
-    phase: Phase = "contract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,20 +166,17 @@ class TakeTableBack:
     """As it was set aside; `table` is what it was."""
 
     table: Table
-    phase: Phase = "expand"
 
 
 @dataclass(frozen=True, slots=True)
 class MakeIndex:
     table: str
     index: Index
-    phase: Phase = "contract"
 
 
 @dataclass(frozen=True, slots=True)
 class DropIndex:
     index: Index
-    phase: Phase = "expand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +186,6 @@ class RenameTable:
     old: str
     new: str
     credentials: bool
-    phase: Phase = "contract"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +196,6 @@ class RenameColumn:
     old: str
     new: str
     credentials: bool = False
-    phase: Phase = "contract"
 
 
 Reads: TypeAlias = Mapping[str, tuple[str, Type]]
@@ -235,7 +214,6 @@ class Fill:
     where: Typed | None
     reads: Reads
     whole: bool = False
-    phase: Phase = "move"
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +227,6 @@ class MapState:
     old: str
     new: str
     kept: bool
-    phase: Phase = "move"
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +234,6 @@ class RemoveRows:
     table: str
     where: Typed | None
     reads: Reads
-    phase: Phase = "move"
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,14 +244,11 @@ class Reissue:
     column: str
     password: bool
     required: bool
-    phase: Phase = "move"
 
 
 @dataclass(frozen=True, slots=True)
 class DropDeliveries:
     """Nothing is delivered to anybody any more: who subscribes to what is known of their rows."""
-
-    phase: Phase = "move"
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +256,6 @@ class CallReceivers:
     """The rows that events go to, or what they are known by, are called as they are in this shape."""
 
     of: Schema
-    phase: Phase = "move"
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,14 +265,12 @@ class Keep:
     table: str
     column: str
     to: str
-    phase: Phase = "move"
 
 
 @dataclass(frozen=True, slots=True)
 class Forget:
     table: str
     column: str
-    phase: Phase = "move"
 
 
 Decision: TypeAlias = (

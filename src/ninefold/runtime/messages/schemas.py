@@ -21,7 +21,6 @@ from ninefold.runtime.messages.turns import APART, FEW, MANY, MATCHING, TURN, Tu
 from ninefold.runtime.messages.weight import dear_names, every
 from ninefold.values import patterns
 from ninefold.values.keywords import BY_NAME, EACH, SAME_VALUE, UNEVALUATED
-from ninefold.values.pointers import tokens
 
 Node: TypeAlias = dict[str, Any] | bool
 """A schema, or one inside it."""
@@ -273,8 +272,8 @@ class Schemas:
     def resolved(self, reference: str) -> Node:
         """The schema that a `$ref` leads to (RFC 6901): always one inside this one."""
         target: Any = self.root
-        for token in tokens(reference) if reference.startswith("#/") else ():
-            target = target[token]
+        for token in reference[2:].split("/") if reference.startswith("#/") else ():
+            target = target[token.replace("~1", "/").replace("~0", "~")]
         found: Node = target
         return found
 
