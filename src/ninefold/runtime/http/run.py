@@ -14,6 +14,7 @@ from ssl import SSLContext
 from ninefold.runtime.http.protocol import UNTAKEN_SECONDS
 from ninefold.runtime.http.server import Asgi as Asgi
 from ninefold.runtime.http.server import Server
+from ninefold.runtime.loops import new_event_loop
 
 STOPPING_SECONDS = 20
 """How long requests that are in flight may take once the service is to stop."""
@@ -117,21 +118,13 @@ write, and no request leaves any (`tests/server/test_garbage.py`)."""
 
 
 def run(start: Callable[[], Awaitable[None]]) -> None:
-    """Run `start()` to its end on an event loop of its own: uvloop's, where there is one."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    """Run `start()` to its end on an event loop of its own."""
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_awaited(start))
 
 
 async def _awaited(start: Callable[[], Awaitable[None]]) -> None:
     await start()
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    try:
-        import uvloop
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
 
 
 @contextmanager

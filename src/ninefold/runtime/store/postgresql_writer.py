@@ -12,6 +12,7 @@ import asyncio
 import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from operator import attrgetter
 from queue import SimpleQueue
 from threading import Thread
@@ -19,6 +20,7 @@ from time import monotonic
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias, TypeVar
 
+from ninefold.runtime.loops import new_event_loop
 from ninefold.runtime.store import postgresql_series as series
 from ninefold.runtime.store import writer
 from ninefold.runtime.store.postgresql_leases import Lease, writing
@@ -88,7 +90,7 @@ class Writer:
         self._lease = lease
         # A lease is looked at after all locks were given, by a statement of its own snapshot.
         self._begin = _BEGIN + "{}" + ("" if lease is None else f"; {WRITE}; {writing(serves)}")
-        self._loop = asyncio.new_event_loop()
+        self._loop = new_event_loop()
         self._link: Link | None = None
         self._opened = False
         self._held: frozenset[str] = frozenset()
@@ -303,10 +305,8 @@ class Writer:
         """A transaction that has begun with the end of the last one, and in which nothing was done, is over."""
         link, self._chained = self._chained, None
         if link is not None and not link.is_lost:
-            try:
+            with suppress(Exception):  # it is lost then, and another one will be made
                 self._await(link.execute("COMMIT"))
-            except Exception:
-                link.drop()
 
     def _called(self, batch: list[Waiting]) -> tuple[Link, dict[int, Result] | None, Ended | None]:
         """A transaction that alone may write, in which those works are done that are calls, and what came of them; and
