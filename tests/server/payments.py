@@ -107,8 +107,13 @@ def payments(
     timeout: str = "PT30S",
     headers: str = "[RateLimit-Policy, RateLimit, Retry-After]",
     precedence: str = "[too many requests]",
+    instead: tuple[tuple[str, str], ...] = (),
 ) -> ServicePlan:
+    """`instead`: what of the text is something else."""
     text = PAYMENTS
+    for was, now in instead:
+        assert was in text
+        text = text.replace(was, now)
     for name, value in {"RATES": rates, "TIMEOUT": timeout, "HEADERS": headers, "PRECEDENCE": precedence}.items():
         text = text.replace(f": {name}\n", f": {value}\n")
     plan = plan_of(text, "payments.yaml")

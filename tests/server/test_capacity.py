@@ -22,7 +22,7 @@ from tests.waiting import until
 
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.app import Application
-from ninefold.runtime.http.capacity import Capacity, client_address
+from ninefold.runtime.http.capacity import LITTLE_BYTES, Capacity, client_address
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
 
@@ -74,6 +74,30 @@ def test_beyond_the_most_requests_it_is_unavailable(tmp_path: Path) -> None:
         slow[1].close()
         until(lambda: capacity.requests == 1)
     assert (capacity.requests, capacity.bytes) == (0, 0)
+
+
+def test_what_was_done_is_told_whatever_has_come_meanwhile(tmp_path: Path) -> None:
+    """It had room when it came; that there is none when its transaction is committed is for others to be told."""
+    told = ("secret: issued.secret", "a: customer.name, b: customer.name")
+    plan, capacity = payments(instead=(told, ("secret: password}", "minLength: 1}"))), Capacity()
+    body = b'{"name": "%b"}' % (b"x" * (LITTLE_BYTES * 3 // 4))  # told twice, it is more than goes out at once
+    path = tmp_path / "a.db"
+    with serving(plan, path, capacity) as (http, _), closing(apsw.Connection(str(path))) as other, ExitStack() as open_:
+
+        def made() -> bytes:
+            return answer(open_.enter_context(begun(http, len(body), body)))
+
+        assert {made()[9:12] for _ in range(3)} == {b"201"}
+        other.execute("BEGIN IMMEDIATE")
+        with ThreadPoolExecutor(1) as asking:
+            answered = asking.submit(made)
+            until(lambda: capacity.requests == 1)
+            capacity.bytes += 2 * capacity.most_bytes
+            other.execute("COMMIT")
+            assert answered.result()[9:12] == b"201"
+        assert made()[9:12] == b"503"
+        capacity.bytes -= 2 * capacity.most_bytes
+        until(lambda: (capacity.requests, capacity.bytes) == (0, 0))
 
 
 def test_who_sends_half_of_many_bodies_leaves_others_room(tmp_path: Path) -> None:

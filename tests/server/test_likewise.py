@@ -30,6 +30,7 @@ from ninefold.ablate.rehearsal import ADDRESS, Moment, Rehearsal, Told
 from ninefold.cli.plan import listing
 from ninefold.operator.exposition import exposed
 from ninefold.operator.metrics import Metrics
+from ninefold.runtime.http import awaiting, direct
 from ninefold.runtime.http.access_log import Record, lines
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.asking import Asking, Settled
@@ -212,22 +213,33 @@ first three have, and the others ask who calls."""
 
 @pytest.mark.parametrize("name", WAIT_FOR_NOTHING_ELSE)
 def test_reads_that_wait_for_their_rows_are_handed_over(name: str) -> None:
-    good, settled, handed = _waited_for(name)
+    good, settled, handed = _recorded(name, waits=True)
     assert good and not settled
     assert handed > good / 2
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("name", WAIT_FOR_NOTHING_ELSE)
+def test_what_goes_out_piece_by_piece_is_as_the_steps_have_it(
+    monkeypatch: pytest.MonkeyPatch, name: str, waits: bool
+) -> None:
+    for each in (awaiting, direct):
+        monkeypatch.setattr(each, "LITTLE_BYTES", 10)
+    good, _, handed = _recorded(name, waits)
+    assert handed or (good and not waits)
 
 
 def test_who_is_foreseen_and_is_not_asked_is_found() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(likewise, "asked_first", lambda handed, *told: handed)
         with pytest.raises(AssertionError):
-            _waited_for("a-session-in-a-cookie")
+            _recorded("a-session-in-a-cookie", waits=True)
 
 
-def _waited_for(name: str) -> tuple[int, int, int]:
+def _recorded(name: str, waits: bool) -> tuple[int, int, int]:
     directory = next(each for each in COMPLETE if each.name == name)
     files = sorted((directory / "http").glob("*.http"))
-    return _asked_both_ways(contract_of(directory), files, operator_of(directory), waits=True)
+    return _asked_both_ways(contract_of(directory), files, operator_of(directory), waits)
 
 
 def test_the_plan_says_which_endpoints_answer_so() -> None:

@@ -15,6 +15,7 @@ from time import perf_counter
 
 from msgspec.structs import replace
 
+from ninefold.runtime.http import direct
 from ninefold.runtime.http.access_log import Observe, Reason, Record
 from ninefold.runtime.http.asking import Asking, Reasons, Settled, Trace, Watch
 from ninefold.runtime.http.awaiting import Awaiting, is_brief
@@ -230,7 +231,7 @@ class Application:
         asking.ended(head, sent)
 
     async def go_on(
-        self, asking: Asking, response: Response | Follow, scope: Message, receive: Receive, send: Send
+        self, asking: direct.Asking, response: Response | Follow, scope: Message, receive: Receive, send: Send
     ) -> None:
         """Send a response that takes its time, and be done with its request."""
         try:
@@ -241,7 +242,7 @@ class Application:
 
     async def _sent(
         self,
-        asking: Asking,
+        asking: direct.Asking,
         response: Response | Follow,
         scope: Message,
         receive: Receive,
@@ -288,6 +289,9 @@ class Application:
         if self.observe is not None:
             now = self.service.sources.now()
             self.observe(Record(now, "", None, status, 0, 0.0, None, None, address, (Reason(why),)))
+
+
+_: type[direct.Core] = Application  # which a door finds out when it is opened, and a type checker before
 
 
 def _load_websocket() -> None:

@@ -71,8 +71,8 @@ class Asking:
         began: float | None = None,
         deadline: float | None = None,
     ) -> None:
-        """`began`: when its head had come; None: now. `deadline`: where it has waited for something already, until when
-        it may wait: a time of the event loop."""
+        """`began`: when its head had come, of one that was let in then; None: now. `deadline`: where it has waited for
+        something already, until when it may wait: a time of the event loop."""
         self.request = request
         self.body = body
         self._application = application
@@ -83,7 +83,7 @@ class Asking:
         self._counted = True
         self._let = False
         self._follower: tuple[Hashable, ...] = ()
-        self._refused = application.capacity.is_used_up
+        self._refused = began is None and application.capacity.is_used_up
         application.capacity.requests += 1
 
     @property
@@ -187,16 +187,21 @@ class Settled:
     """The same of one that was answered likewise (`ninefold.runtime.request.likewise`). Nothing refused it, so there
     are no reasons; and nobody watches it, or traces it."""
 
-    __slots__ = ("_application", "_began", "_given", "_request", "given")
+    __slots__ = ("_application", "_began", "_given", "given", "request")
 
     over = True
 
     def __init__(self, application: Answering, request: Request, given: Given, began: float) -> None:
         self.given: Response | None = given.response
         self._application = application
-        self._request = request
+        self.request = request
         self._given = given
         self._began = began
+
+    @property
+    def body(self) -> Whole:
+        """There was none, or it was read."""
+        return Whole(b"", self._application.capacity, kept=False)
 
     def begin(self) -> None:
         """It counts as long as its answer is not taken; what is taken in the call that it came with never did."""
@@ -218,7 +223,7 @@ class Settled:
         observe, given = self._application.observe, self._given
         if observe is not None:
             status = None if head is None else head.status
-            observe(record(given.now, self._request, given.endpoint.key, status, sent, self._began, given.caller))
+            observe(record(given.now, self.request, given.endpoint.key, status, sent, self._began, given.caller))
 
 
 def record(

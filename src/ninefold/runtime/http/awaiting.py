@@ -11,10 +11,10 @@ from time import perf_counter
 from typing import Any
 
 from ninefold.runtime.http.asking import Answering, Asking, record
-from ninefold.runtime.http.body import Whole, with_length
+from ninefold.runtime.http.body import Body, Whole, with_length
 from ninefold.runtime.http.capacity import LITTLE_BYTES
 from ninefold.runtime.http.work import is_much
-from ninefold.runtime.messages.message import HeaderFields, Response
+from ninefold.runtime.messages.message import HeaderFields, Request, Response
 from ninefold.runtime.operations.flow import Follow, Next, Select, SelectAsOne, Transact, Wait
 from ninefold.runtime.request.exchange import timed_out
 from ninefold.runtime.request.handed import Handed
@@ -49,6 +49,20 @@ class Awaiting:
         self._told: Callable[[], object] | None = None
         application.capacity.requests += 1
         application.capacity.bytes += len(content)
+
+    @property
+    def request(self) -> Request:
+        return self.x.request
+
+    @property
+    def body(self) -> Body | Whole:
+        return self._body() if self._asking is None else self._asking.body
+
+    def _body(self) -> Whole:
+        """What came, for which there was room."""
+        body = Whole(self._content, self._application.capacity, kept=False)
+        body.size = len(self._content)
+        return body
 
     def begin(self) -> None:
         seconds = self.x.service.seconds
@@ -121,11 +135,9 @@ class Awaiting:
         """As any other from here on."""
         self._lift()
         application = self._application
-        body = Whole(self._content, application.capacity, kept=False)
-        body.size = len(self._content)
         application.capacity.requests -= 1
         handed = Handed(self.x, self._step)
-        asking = self._asking = Asking(application, self.x.request, body, handed, self._began, self._at)
+        asking = self._asking = Asking(application, self.x.request, self._body(), handed, self._began, self._at)
         begin(asking)
         if asking.over:
             self._over()

@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.runtime.http.body import Body, Whole
 from ninefold.runtime.http.capacity import LITTLE_BYTES
 from ninefold.runtime.http.cycle import (
     WITHOUT_CONTENT,
@@ -25,7 +26,7 @@ from ninefold.runtime.http.cycle import (
     response_head,
 )
 from ninefold.runtime.http.framing import Head, Known
-from ninefold.runtime.messages.message import HeaderFields, Response
+from ninefold.runtime.messages.message import HeaderFields, Request, Response
 from ninefold.runtime.operations.flow import Follow
 
 log = logging.getLogger("ninefold.server")
@@ -36,6 +37,12 @@ WHOLE_BYTES = 64 * 1024
 
 class Asking(Protocol):
     """See `ninefold.runtime.http.asking`."""
+
+    @property
+    def request(self) -> Request: ...
+
+    @property
+    def body(self) -> Body | Whole: ...
 
     @property
     def given(self) -> Response | None: ...
