@@ -4,7 +4,7 @@ and most are a member of a root."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import groupby
+from operator import itemgetter
 from typing import Final, TypeAlias
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
@@ -63,31 +63,43 @@ def _member(root: str, name: str) -> Bind:
 
 
 def together(binds: Sequence[tuple[Typed, Bind]]) -> Callable[[Env], list[SQLiteValue]]:
-    """The values of several, each with its `binder`, in their order. Members of one root that follow one another, as
-    most of a row that is stored, are taken of it at once."""
-    runs = []
-    for root, run in groupby(binds, lambda each: _root(each[0])):
-        typed, each_of_run = zip(*run, strict=True)
-        names = [member.name for member in typed if isinstance(member, Select)]
-        several = root is not None and len(names) > 1
-        runs.append((root or "", names if several else None, each_of_run))
-    if all(names is None for _, names, _ in runs):
-        each_of_all = [bind for _, bind in binds]
-        return lambda env: [bind(env) for bind in each_of_all]
+    """The values of several, each with its `binder`, in their order. Members of one root, as most of a row that is
+    stored, are taken of it at once."""
+    of_root: dict[str, list[int]] = {}
+    for number, (typed, _) in enumerate(binds):
+        if (root := _root(typed)) is not None:
+            of_root.setdefault(root, []).append(number)
+    of_root = {root: numbers for root, numbers in of_root.items() if len(numbers) > 1}
+    at_once = [number for numbers in of_root.values() for number in numbers]
+    one_by_one = [number for number in range(len(binds)) if number not in at_once]
+    singly = [binds[number][1] for number in one_by_one]
+    if not of_root:
+        return lambda env: [bind(env) for bind in singly]
+    groups = [
+        (root, [_name(binds[number][0]) for number in numbers], [binds[number][1] for number in numbers])
+        for root, numbers in of_root.items()
+    ]
+    found_at = {number: place for place, number in enumerate([*one_by_one, *at_once])}
+    in_order = itemgetter(*(found_at[number] for number in range(len(binds))))
 
     def bound(env: Env) -> list[SQLiteValue]:
-        values: list[SQLiteValue] = []
-        for root, names, singly in runs:
-            row = None if names is None else env.get(root)
-            if names is not None and type(row) is dict:
-                found = list(map(row.get, names))  # a member that is not there is null
+        values = [bind(env) for bind in singly]
+        for root, names, each in groups:
+            row = env.get(root)
+            if type(row) is dict:
+                found = [*map(row.get, names)]  # a member that is not there is null
                 if _KINDS_OF_SEVERAL.isdisjoint(map(type, found)):
                     values += found
                     continue
-            values += [bind(env) for bind in singly]
-        return values
+            values += [bind(env) for bind in each]
+        return [*in_order(values)]
 
     return bound
+
+
+def _name(member: Typed) -> str:
+    assert isinstance(member, Select)
+    return member.name
 
 
 def together_again(binds: Sequence[tuple[Typed, Bind]], root: str) -> Callable[[Env], list[SQLiteValue]]:

@@ -127,7 +127,7 @@ class Lines:
         self._waiting.append(record)
 
     def flush(self) -> None:
-        text = "".join([self._line(each) + "\n" for each in self._waiting])
+        text = "\n".join([*map(self._line, self._waiting), ""])
         self._waiting.clear()
         self.pass_on(text)
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Protocol, TypeAlias, runtime_checkable
 
+from msgspec import Struct
+
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.http.body import Body, Whole
 from ninefold.runtime.http.capacity import LITTLE_BYTES
@@ -152,46 +154,37 @@ def begin(connection: Connection, head: Head, content: bytes, core: Core) -> Dir
     size = len(response.body)
     connection.write(b"%bcontent-length: %d\r\n\r\n%b" % (begun, size, response.body))
     if not connection.is_taken:
-        return Direct(connection, head, core, asking, (response, size))
+        return Direct(connection, head, core, asking, (response, size), True)
     asking.ended(response, size)
     connection.completed(True)
     return None
 
 
-class Direct:
-    """`gone`: nobody is there any more to be answered."""
+class Direct(Struct, eq=False):
+    """`sent`: what was written already, with its bytes of content; the connection goes on after it, if it `keeps`.
+    `gone`: nobody is there any more to be answered."""
 
-    __slots__ = ("_asking", "_connection", "_core", "_head", "_keeps", "_sent", "gone")
-
-    def __init__(
-        self,
-        connection: Connection,
-        head: Head,
-        core: Core,
-        asking: Asking,
-        sent: tuple[Response, int] | None = None,
-    ) -> None:
-        """`sent`: what was written already, with its bytes of content; the connection goes on after it."""
-        self._connection = connection
-        self._head = head
-        self._core = core
-        self._asking = asking
-        self._sent = sent
-        self._keeps = sent is not None
-        self.gone = False
+    connection: Connection
+    head: Head
+    core: Core
+    asking: Asking
+    sent: tuple[Response, int] | None = None
+    keeps: bool = False
+    gone: bool = False
 
     def begin(self) -> None:
+        asking = self.asking
         try:
-            self._asking.begin()
+            asking.begin()
         except Exception as error:
             self._fail(error)
             return
-        if self._sent is not None:
+        if self.sent is not None:
             return
-        if self._asking.over:
+        if asking.over:
             self._answer()
         else:
-            self._asking.tell(self._answer)
+            asking.tell(self._answer)
 
     # ── What the connection tells ─────────────────────────────────────────────────────────────────────────────────
 
@@ -207,60 +200,62 @@ class Direct:
 
     def taken(self) -> None:
         """What was written is taken, or nobody will take it."""
-        if self._sent is not None:
-            (response, size), self._sent = self._sent, None
+        if self.sent is not None:
+            (response, size), self.sent = self.sent, None
             self._end(response, size)
 
     # ── The response ──────────────────────────────────────────────────────────────────────────────────────────────
 
     def _answer(self) -> None:
         try:
-            response = self._asking.response()
-            if isinstance(response, Follow) or (response is not None and len(response.body) > LITTLE_BYTES):
+            response = self.asking.response()
+            assert response is not None, "its body is there"
+            if isinstance(response, Follow) or (size := len(response.body)) > LITTLE_BYTES:
                 self._go_on(response)
                 return
-            assert response is not None, "its body is there"
+            if self.head.method == "HEAD":
+                size = 0
             if not self.gone:
-                self._write(response)
+                self._write(response, size)
         except Exception as error:
             self._fail(error)
             return
-        size = 0 if self._head.method == "HEAD" else len(response.body)
-        if self.gone or self._connection.is_taken:
+        if self.gone or self.connection.is_taken:
             self._end(response, size)
         else:
-            self._sent = response, size
+            self.sent = response, size
 
-    def _write(self, response: Response) -> None:
-        connection, head = self._connection, self._head
-        keeps, is_head = connection.keeps and head.said.keeps, head.method == "HEAD"
-        if keeps and not is_head and response.status not in WITHOUT_CONTENT:
+    def _write(self, response: Response, size: int) -> None:
+        connection, head = self.connection, self.head
+        keeps = head.said.keeps and connection.keeps
+        if keeps and head.method != "HEAD" and response.status not in WITHOUT_CONTENT:
             begun = begun_head(response.status, connection.lines, response.headers)
             if begun is not None:
-                self._keeps = True
-                connection.write(b"%bcontent-length: %d\r\n\r\n%b" % (begun, len(response.body), response.body))
+                self.keeps = True
+                connection.write(b"%bcontent-length: %d\r\n\r\n%b" % (begun, size, response.body))
                 return
-        fields = [*connection.fields, *self._asking.fields(response)]
+        fields = [*connection.fields, *self.asking.fields(response)]
         made = response_head(head.method, head.version, response.status, fields, keeps)
-        self._keeps = not made.closes
-        connection.write(made.content if is_head else made.content + response.body)
+        self.keeps = not made.closes
+        connection.write(made.content if head.method == "HEAD" else made.content + response.body)
 
     def _end(self, response: Response, size: int) -> None:
-        self._asking.release()
-        self._asking.ended(response, size)
-        self._connection.completed(self._keeps)
+        asking = self.asking
+        asking.release()
+        asking.ended(response, size)
+        self.connection.completed(self.keeps)
 
     def _go_on(self, response: Response | Follow) -> None:
-        asking, core = self._asking, self._core
+        asking, core = self.asking, self.core
 
         async def application(scope: Message, receive: Receive, send: Send) -> None:
             await core.go_on(asking, response, scope, receive, send)
 
-        self._connection.run(self._head, application)
+        self.connection.run(self.head, application)
 
     def _fail(self, error: Exception) -> None:
         log.error("the application failed", exc_info=error)
-        self._asking.release()
+        self.asking.release()
         if not self.gone:
-            self._connection.write(bare(500, self._connection.fields))
-            self._connection.completed(False)
+            self.connection.write(bare(500, self.connection.fields))
+            self.connection.completed(False)

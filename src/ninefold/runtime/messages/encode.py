@@ -69,7 +69,8 @@ class Shape:
         self._content_type: HeaderFields = (
             () if response.media_type is None else ((b"content-type", header_value(response.media_type)),)
         )
-        self._headers = tuple((header_value(name.lower()), show(value, columns)) for name, value in response.headers)
+        named = [(header_value(name.lower()), show(value, columns)) for name, value in response.headers]
+        self._headers = tuple((name, value, writing(name)) for name, value in named)
         self._revision = response.revision
         self.tag_prefix = response.tag_prefix
         self.digested = response.digested
@@ -98,7 +99,7 @@ class Shape:
     def filled(self, row: Row, rows: Sequence[Row], env: Env, opaque: str | None = None) -> Response:
         """The response for a row, or for the rows of a page. `opaque`: of a tag that is not of this response's own
         content."""
-        body = self.body(row, rows, env)
+        body = None if self._show is None else _encode(self._show(row, rows, env))
         if self._plain and opaque is None and body is not None:
             return Response(self._status, self._content_type, body)
         if opaque is None and self._is_tagged:
@@ -116,17 +117,21 @@ class Shape:
         fields: list[tuple[bytes, bytes]] = []
         if opaque is not None:
             fields.append((b"etag", header_value(f'"{opaque}"')))
-        for name, value in self._headers:
+        for name, value, write in self._headers:
             shown = value(row, rows, env)
             if shown is not None:
-                text = shown if type(shown) is str else _encode(shown).decode()
-                fields.append(field_line(name, text))
+                fields.append((name, write(shown if type(shown) is str else _encode(shown).decode())))
         return tuple(fields)
 
 
 def field_line(name: bytes, text: str) -> tuple[bytes, bytes]:
     """A header, its name in lower case, with a text as its value."""
-    return name, uri_reference(text) if name in _REFERENCES else header_value(text)
+    return name, writing(name)(text)
+
+
+def writing(name: bytes) -> Callable[[str], bytes]:
+    """What writes a text as the value of a header."""
+    return uri_reference if name in _REFERENCES else header_value
 
 
 def show(content: plan.Content, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn] = ()) -> Show:

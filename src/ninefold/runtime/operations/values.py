@@ -154,7 +154,7 @@ class Values:
             env[environment.NEW] = new = fixed | (body if is_all else {name: body[name] for name in stored})
             for name, make in made:
                 new[name] = make(env)
-            if None in map(new.get, required):
+            if required and None in map(new.get, required):
                 return [self._lacks[name] for name in required if new.get(name) is None], False
             return [], False
 

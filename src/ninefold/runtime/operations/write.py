@@ -34,7 +34,7 @@ from ninefold.runtime.operations.instead import Goes, Instead, Other
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.values import Values, hash_all, lacks_of
 from ninefold.runtime.store.protocol import Conflicting, Row, Session, Single, Stored
-from ninefold.runtime.store.statements import Known, Prepared, RowReader
+from ninefold.runtime.store.statements import Known, Prepared, RowReader, stored
 from ninefold.values import Value
 
 AS_IT_WAS = "as it was"
@@ -137,8 +137,9 @@ class Write:
         env = call.env
         if self._conditional and not call.caused and conditional.is_asked(call.request):
             env[environment.IF] = conditional.of_row(call.request.headers, self._shape.tag_prefix)
-        current, body = call.current or {}, call.body
-        env[environment.WRITE] = {"revision": call.sources.revision(), "was": current.get(environment.REVISION_COLUMN)}
+        current, body = call.current, call.body
+        was = None if current is None else current.get(environment.REVISION_COLUMN)
+        env[environment.WRITE] = {"revision": call.sources.revision(), "was": was}
         if body is None:
             return
         given = dict.fromkeys(body, True)
@@ -146,12 +147,13 @@ class Write:
         env.setdefault(environment.REQUESTED, given)
         if self._grants:
             env[environment.ASKED] = credentials.asked(body)
-        unfit, of_any = self._values.make(env, body, current)
+        unfit, of_any = self._values.make(env, body, current or {})
         if self._signs:
             key = env[environment.SIGNING]["key"]
             env["issued"][SECRET] = signing.written(signing.secret(key, str(env[environment.NEW]["id"])))
-        unfit = [] if self._lacks == "none" else unfit
-        if unfit:
+        if unfit and self._lacks == "none":
+            unfit = []
+        elif unfit:
             # What is made of a row that is not there says nothing; the judge says that it is not there.
             is_read = call.on_current and call.current is None
             is_sought = self._instead is not None or self._there is not None or self._lacks == "there" or is_read
@@ -282,7 +284,7 @@ class Write:
     def _bound(self, call: Call) -> tuple[str, list[Stored]]:
         switches = self._statement.switches
         if switches:
-            on = {f"new {name}" for name in call.env[environment.NEW]}
+            on = stored(tuple(call.env[environment.NEW]))
             switches &= on | {AS_IT_WAS} if call.on_current else on
         return self._statement.bound(call.env, switches)
 

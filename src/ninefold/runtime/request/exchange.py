@@ -241,9 +241,8 @@ def arrived(service: Service, request: Request) -> Exchange:
 
 def call_of(service: Service, request: Request, env: Environment, endpoint: Endpoint, caller: Caller) -> Call:
     """What a request calls its operation with."""
-    call = Call(request, env, service.sources, service.cursors, endpoint.scope, caller.who, caller.identity)
-    call.log = service.log
-    return call
+    who, identity, log = caller.who, caller.identity, service.log
+    return Call(request, env, service.sources, service.cursors, endpoint.scope, who, identity, log=log)
 
 
 def unavailable(x: Exchange) -> Response:

@@ -63,9 +63,6 @@ def read_key(field: str) -> tuple[str, None] | tuple[None, str]:
     return (key, None) if len(key) <= LONGEST else (None, "maxLength")
 
 
-NO_KEY: tuple[str | None, list[Failure]] = None, []
-
-
 def sent_key(stated: str | None, headers: dict[str, str]) -> tuple[str | None, list[Failure]]:
     """The key that came, where the endpoint takes one; and what is wrong with it. `stated`: what the endpoint says of
     keys."""

@@ -70,8 +70,16 @@ def asked_by(
     content: Content = NOT_TAKEN,
 ) -> Exchange:
     """The request as the steps have it that call its operation."""
-    x = Exchange(
-        service, call.request, {}, call.env, version, endpoint, tuple(values), caller=caller, admission=admission
+    asked, request = Asked(call, None, content), call.request
+    return Exchange(
+        service,
+        request,
+        {},
+        call.env,
+        version,
+        endpoint,
+        tuple(values),
+        caller=caller,
+        admission=admission,
+        asked=asked,
     )
-    x.asked = Asked(call, None, content)
-    return x

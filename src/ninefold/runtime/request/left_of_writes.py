@@ -9,6 +9,7 @@ from ninefold.plan import environment
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.decode import Body
 from ninefold.runtime.messages.message import Request
+from ninefold.runtime.messages.plain import Given
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations.flow import Ask, Share, Transact, Wait
 from ninefold.runtime.operations.read import Call
@@ -16,7 +17,7 @@ from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import NOT_TAKEN, Content, Exchange, call_of
 from ninefold.runtime.request.handed import Handed
-from ninefold.runtime.request.idempotency import NO_KEY, once, sent_key
+from ninefold.runtime.request.idempotency import once, sent_key
 from ninefold.runtime.request.left import Asks, asked_by, counting
 from ninefold.runtime.request.perform import held_by, mismatched
 from ninefold.runtime.request.precedents import Precedent
@@ -38,9 +39,11 @@ def written(service: Service, endpoint: Endpoint, admission: Admission, most: in
         def left(
             request: Request, content: bytes, version: Version, values: Sequence[str], caller: Caller, env: Environment
         ) -> Handed | None:
-            key, wrong = sent_key(endpoint.idempotency_key, request.headers) if takes_key else NO_KEY
-            if wrong or (key is not None and service.together):
-                return None
+            key = None
+            if takes_key:
+                key, wrong = sent_key(endpoint.idempotency_key, request.headers)
+                if wrong or (key is not None and service.together):
+                    return None
             call = call_of(service, request, env, endpoint, caller)
             came = NOT_TAKEN if bodies is None else bodies.read(call, content)
             if came is None:
@@ -48,12 +51,14 @@ def written(service: Service, endpoint: Endpoint, admission: Admission, most: in
             # The operation, as the steps perform it.
             operation.prepare(call)
             step = operation.perform(call)
-            if not (isinstance(step, Wait) and isinstance(step.work, Transact)):
+            if type(step) is not Wait or type(step.work) is not Transact:
                 return None
             x = asked_by(service, call, version, endpoint, values, caller, admission, came)
             done = step if key is None else _held(x, step, key)
-            if done is None or not is_counted:
-                return None if done is None else Handed(x, done)
+            if done is None:
+                return None
+            if not is_counted:
+                return Handed(x, done)
             told: tuple[Told, ...] | Share | Ask | None = None
             try:
                 told = counted(caller, request, env)
@@ -73,12 +78,13 @@ def written(service: Service, endpoint: Endpoint, admission: Admission, most: in
 class _Bodies:
     """Bodies of requests that are like one another."""
 
-    __slots__ = ("_body", "_form", "_headers", "_most", "_said")
+    __slots__ = ("_body", "_form", "_gives_nothing", "_headers", "_most", "_said")
 
     def __init__(self, body: Body, most: int) -> None:
         self._body = body
         self._most = most
         self._form = False
+        self._gives_nothing = False  # where there is no content, and that is valid
         self._said: tuple[str | None, str | None, bool] | None = None
         self._headers: Mapping[str, str] | None = None
 
@@ -92,12 +98,17 @@ class _Bodies:
             if not self._is_taken(call.request):
                 return None
             form = self._form
-        document = body.members(content) if form else body.parsed(content)
-        if isinstance(document, Failure):
-            return None
-        given = body.valid(body.of_form(document) if form else document, form=form, known=env.get(environment.PATH))
-        if given.wrong is not None:
-            return None
+        if self._gives_nothing and not content:
+            document, given = {}, Given({}, {}, None)
+        else:
+            document = body.members(content) if form else body.parsed(content)
+            if isinstance(document, Failure):
+                return None
+            given = body.valid(body.of_form(document) if form else document, form=form, known=env.get(environment.PATH))
+            if given.wrong is not None:
+                return None
+            if not content:
+                self._gives_nothing = not (given.values or given.others)
         call.body = given.values
         env[environment.REFUSED] = {"body": False}
         env["request"] = {**env["request"], "body": given.others}
@@ -110,7 +121,7 @@ class _Bodies:
         if said != self._said:
             if self._body.unsupported(request) is not None:
                 return False
-            self._form, self._said = self._body.is_form(request), said
+            self._form, self._gives_nothing, self._said = self._body.is_form(request), False, said
         self._headers = headers
         return True
 

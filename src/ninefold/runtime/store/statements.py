@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections.abc import Callable, Hashable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 from ninefold.expressions.binds import Bind, binder, together, together_again
@@ -69,6 +69,12 @@ class Prepared:
             if (when is None or when in switches) and (unless is None or unless not in switches)
         ]
         return "".join(text for text, _ in taking_part), [each for _, binds in taking_part for each in binds]
+
+
+@lru_cache(_KEPT)
+def stored(fields: tuple[str, ...]) -> frozenset[str]:
+    """The switches of fields that are stored."""
+    return frozenset(f"new {name}" for name in fields)
 
 
 class Known(Prepared):

@@ -110,12 +110,13 @@ class Queue:
         """On its loop. Raises Unavailable."""
         if self._closed:
             raise Unavailable("the service is stopping")
-        if self.waiting >= QUEUE:
+        if self._put - self._taken >= QUEUE:
             raise Unavailable("too much is waiting to be written")
-        gathered = self._gathered.get(waiting.loop)
+        loop = waiting.loop
+        gathered = self._gathered.get(loop)
         if gathered is None:
-            gathered = self._gathered[waiting.loop] = []
-            waiting.loop.call_soon(self._hand_over, waiting.loop)
+            gathered = self._gathered[loop] = []
+            loop.call_soon(self._hand_over, loop)
         gathered.append(waiting)
         self._put = next(self._counter)
 
