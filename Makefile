@@ -38,7 +38,7 @@ help:
 serve: $(VENV)/.serve
 	$(BIN)/ninefold serve $(CONTRACT) --listen $(LISTEN) --development-issuer $(ARGS)
 
-# Two workers for each core of the machine; `make test ARGS="tests/syntax -x"` runs a part. A test that does not end in
+# Four workers for each core of the machine; `make test ARGS="tests/syntax -x"` runs a part. A test that does not end in
 # so many seconds fails, and tells where each of its threads is.
 WORKERS ?= auto
 SECONDS := 600

@@ -45,10 +45,10 @@ os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two for each core, as long as they are few: a third of the time a test waits for a process, a socket or a clock,
-    and another goes on meanwhile (decision 0130)."""
+    """Four for each core, as long as they are few: most of the time a test waits for a process, a socket or a clock,
+    and others go on meanwhile (decisions 0130 and 0202)."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(min(2 * cores, 16), cores)
+    return max(min(4 * cores, 16), cores)
 
 
 @pytest.hookimpl(wrapper=True)

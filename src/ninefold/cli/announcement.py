@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from textwrap import wrap
 from typing import assert_never
 
-from rich.cells import cell_len
-
 from ninefold.cli.terminal import width
 from ninefold.diagnostics.render import visible
 from ninefold.plan.routes import Blocked, Route, Served
@@ -21,6 +19,14 @@ LEAST = 20
 """Columns of what is said of an endpoint, however long the others are."""
 
 
+def _columns(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # paths are seldom of other letters
+
+    return cell_len(text)
+
+
 def endpoints(plan: ServicePlan, given: Collection[str], colour: bool, functions: Collection[str] = frozenset()) -> str:
     """A table in the contract's order: each endpoint as written, who may call it, or what blocks it. `given`: names
     of operator values; `functions`: of functions."""
@@ -29,12 +35,12 @@ def endpoints(plan: ServicePlan, given: Collection[str], colour: bool, functions
         reasons = blocked_by(plan, route, given, functions)
         words = "answers 501: " + "; ".join(reasons) if reasons else _callers(plan, route)
         rows.append(("blocked" if reasons else "served", visible(route.key), visible(words)))
-    state_width, key_width = (max((cell_len(row[column]) for row in rows), default=0) for column in (0, 1))
+    state_width, key_width = (max((_columns(row[column]) for row in rows), default=0) for column in (0, 1))
     left = state_width + key_width + 4
     lines = list[str]()
     for state, key, words in rows:
         head = f"\x1b[{COLOURS[state]}m{state}\x1b[0m" if colour else state
-        key = " " * (state_width - len(state)) + f"  {key}" + " " * (key_width - cell_len(key))
+        key = " " * (state_width - len(state)) + f"  {key}" + " " * (key_width - _columns(key))
         first, *rest = wrap(words, max(width() - left, LEAST), break_on_hyphens=False) or [""]
         lines += [f"{head}{key}  {first}".rstrip(), *(" " * left + each for each in rest)]
     return "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -77,6 +78,7 @@ def over(serving: Serving, offer: Offer, path: str, sockets: tuple[socket, socke
     lines = Lines(sys.stdout, access_log.lines(serving.log, serving.document))
     served = Served(serving, path, offer, opening.database, misfits, stop, lines, identity)
     served.hear_hangups()
+    gc.disable()  # what is made until it serves is there as long as it does
     try:
         served.counts = serving.counts(opening.database)
         serving.announce(offer, opening, misfits, addresses, served.counts, identity)
@@ -86,6 +88,7 @@ def over(serving: Serving, offer: Offer, path: str, sockets: tuple[socket, socke
         if served.taken is not None:
             raise served.taken
     finally:
+        gc.enable()
         served.database.close()
 
 
@@ -129,6 +132,8 @@ class Served:
         try:
             before, tls = door.before(self.operator), self.serving.tls
             accepted = max(1, run.ACCEPTED // (1 + self.serving.readers))
+            gc.freeze()
+            gc.enable()
             await run.serve(self.service, sockets, before, operator_sockets, self.stop, tls, accepted=accepted)
         finally:
             await self.readers.ended()
