@@ -18,7 +18,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from tests import hashes, refusals_met
-from tests.slices import LONG, SLICES, TAKEN, examples, is_taken
+from tests.slices import LONG, SLICES, TAKEN, dear_first, examples, is_taken
 
 from ninefold.runtime.http import protocol
 
@@ -72,6 +72,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.long)
         others = {item for item in tried if crc32(item.nodeid.encode()) % SLICES not in TAKEN}
         items[:] = [item for item in items if item not in others]
+    if workers := int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0")):
+        items[:] = dear_first(items, [item.nodeid for item in items], workers)
 
 
 refusals_met.install()
