@@ -5,20 +5,28 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+import struct
 import threading
+from contextlib import closing
 from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 from time import sleep
 
+import apsw
 import pytest
 from tests.door.doors import CONTRACT
 from tests.server.authority import Authority
+from tests.server.payments import payments
 from tests.waiting import until
 
 import ninefold
 from ninefold.cli.sockets import tls_context
 from ninefold.runtime.http import protocol
+from ninefold.runtime.http.access_log import Record
+from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.run import Stop, serve
+from ninefold.runtime.request.service import ready
+from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 pytestmark = pytest.mark.serves
 
@@ -103,3 +111,28 @@ def test_idle_connections_do_not_hold_it_up(tmp_path: Path, monkeypatch: pytest.
     idle.close()
     begun.close()
     service.close()
+
+
+def test_what_is_being_written_for_who_has_left_is_told_to_the_log(tmp_path: Path) -> None:
+    """It is committed all the same: nothing is done of which there is no line."""
+    plan, path, stop, records = payments(), str(tmp_path / "a.db"), Stop(), list[Record]()
+    opened = open_sqlite(path, plan.schema)
+    assert isinstance(opened, Opened)
+    service = Application(ready(plan, opened.database.key("cursors")), opened.database, observe=records.append)
+    listening = socket.create_server(("127.0.0.1", 0), backlog=100)
+    client = HTTPConnection("127.0.0.1", listening.getsockname()[1], timeout=60)
+    server = threading.Thread(target=lambda: asyncio.run(serve(service, [listening], stop=stop)))
+    server.start()
+    with closing(opened.database), closing(apsw.Connection(path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        client.request("POST", "/customers", b'{"name": "Ann"}', {"Content-Type": "application/json"})
+        until(lambda: service.capacity.requests == 1)
+        client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # by a reset
+        client.close()
+        stop.request()
+        server.join(1)
+        other.execute("ROLLBACK")
+        server.join()
+        made = opened.database.select("SELECT count(*) FROM customer", ())
+    assert [(each.status == 201,) for each in records] == made
+    assert (service.capacity.requests, service.capacity.bytes) == (0, 0)

@@ -258,4 +258,4 @@ class Direct(Struct, eq=False):
         self.asking.release()
         if not self.gone:
             self.connection.write(bare(500, self.connection.fields))
-            self.connection.completed(False)
+        self.connection.completed(False)

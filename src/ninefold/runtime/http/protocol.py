@@ -93,12 +93,13 @@ class Protocol(asyncio.Protocol):
         self._end_in(HEAD_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._state.connections.discard(self)
         self._closing = True
         self._deadline.close()
         self._untaken.close()
         if self._cycle is not None:
             self._cycle.leave()
+        if not isinstance(self._cycle, Direct):  # what it waits for is done all the same, and no task tells of it
+            self._state.connections.discard(self)
         self.is_taken = True
         self._written.set()
 
@@ -167,6 +168,7 @@ class Protocol(asyncio.Protocol):
         cycle = Cycle(self, head, {})
         if isinstance(self._cycle, Direct) and self._cycle.gone:
             cycle.leave()
+            self._state.connections.discard(self)
         if self._silent:
             cycle.heard_out()
         self._cycle = cycle
@@ -202,6 +204,7 @@ class Protocol(asyncio.Protocol):
     def completed(self, keeps: bool) -> None:
         self._cycle = None
         if self._closing:
+            self._state.connections.discard(self)
             return
         if not keeps or self._door.stopping:
             self._end()
