@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import TypeAlias
 import httpx
 import pytest
 from tests.cli.test_serving import serving
+from tests.looking import looking_into
 
 from ninefold.cli import main
 
@@ -68,8 +68,9 @@ def said(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest
 
 
 def stored(database: str, query: str) -> list[tuple[object, ...]]:
-    with sqlite3.connect(database) as connection:
-        return connection.execute(query).fetchall()
+    with looking_into(database) as connection:
+        found: list[tuple[object, ...]] = connection.execute(query).fetchall()
+    return found
 
 
 def test_a_first_key_comes_to_be(said: Said, tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from typing import TypeAlias
 
 import httpx
 import pytest
+from tests.looking import looking_into
 
 from ninefold.cli import main
 
@@ -126,7 +126,8 @@ def test_a_service_from_start_to_end(tmp_path: Path) -> None:
         for secret in (made.json()["api_key"], "hunter2", "/no/such", order["id"], "draft", "ada@example.com"):
             assert secret not in log
     assert sorted(os.listdir(tmp_path)) == ["a.db"]
-    assert sqlite3.connect(tmp_path / "a.db").execute('SELECT count(*) FROM "order"').fetchone() == (1,)
+    with looking_into(tmp_path / "a.db") as connection:
+        assert connection.execute('SELECT count(*) FROM "order"').fetchone() == (1,)
 
 
 def test_every_endpoint_of_the_example_is_served_with_lines_that_a_shell_takes(tmp_path: Path) -> None:

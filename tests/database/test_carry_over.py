@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from tests.looking import looking_into
 
 from ninefold.plan.schema import Column, Index, Machine, Reference, Schema, Table
 from ninefold.runtime.store.carry_over import Beside, CarriedOver, NotCarried, carry_over
@@ -48,7 +48,7 @@ def nothing(table: str, column: str, row: Mapping[str, Stored]) -> Stored:
 def old(tmp_path: Path) -> Path:
     path = tmp_path / "old.db"
     make(path, OLD)
-    with sqlite3.connect(path) as connection:
+    with looking_into(path) as connection:
         for statement in ROWS:
             connection.execute(statement)
     return path
@@ -73,9 +73,10 @@ def carried(old: Path, wanted: Schema, **more: object) -> tuple[CarriedOver, Pat
 
 
 def rows(path: Path, query: str) -> list[tuple[object, ...]]:
-    with sqlite3.connect(path) as connection:
+    with looking_into(path) as connection:
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        return connection.execute(query).fetchall()
+        found: list[tuple[object, ...]] = connection.execute(query).fetchall()
+    return found
 
 
 def test_all_of_it_where_nothing_changed(old: Path) -> None:
@@ -133,7 +134,7 @@ def test_a_reference_that_may_be_empty_is_cleared(old: Path) -> None:
 
 
 def test_values_that_are_now_unique(old: Path) -> None:
-    with sqlite3.connect(old) as connection:
+    with looking_into(old) as connection:
         connection.execute("UPDATE person SET name = 'Ada'")
     unique = Index("person.name", ("name",), unique=True)
     wanted = schema(person(Column("name", Text(nullable=True)), indexes=(unique,)), note(required=False))
@@ -165,7 +166,7 @@ def test_credentials_come_along_with_their_rows(tmp_path: Path) -> None:
     old, new = tmp_path / "old.db", tmp_path / "new.db"
     table = person(Column("name", Text(nullable=True)))
     make(old, Schema((table,), credentials=("person",)))
-    with sqlite3.connect(old) as connection:
+    with looking_into(old) as connection:
         connection.execute("INSERT INTO person VALUES ('a', 'Ada', 'r1'), ('b', NULL, 'r2')")
         for digest, id in ((b"1", "a"), (b"2", "b")):
             connection.execute("INSERT INTO \"$credential person\" VALUES (?, 'token', NULL, ?)", (digest, id))
@@ -173,7 +174,7 @@ def test_credentials_come_along_with_their_rows(tmp_path: Path) -> None:
     wanted = Schema((person(Column("name", Text(), required=True)),), credentials=("person",))
     carried = carry_over(old, new, wanted, nothing, beside(tmp_path))
     assert (carried.rows, len(carried.left)) == (1, 1)
-    with sqlite3.connect(new) as connection:
+    with looking_into(new) as connection:
         assert connection.execute('SELECT * FROM "$credential person"').fetchall() == [(b"1", "token", None, "a")]
     connection.close()
     carry_over(new, tmp_path / "without.db", schema(table), nothing, beside(tmp_path))
@@ -224,7 +225,7 @@ def test_what_stayed_behind_is_back_when_the_shape_is(old: Path, tmp_path: Path,
 
 def test_what_became_of_rows_meanwhile_stays(old: Path, tmp_path: Path) -> None:
     through(tmp_path, old, SHAPES["without a field"])
-    with sqlite3.connect(old) as connection:
+    with looking_into(old) as connection:
         connection.execute("DELETE FROM note WHERE id = '1'")
         connection.execute("DELETE FROM person WHERE id = 'a'")
         connection.execute("UPDATE person SET age = 50 WHERE id = 'b'")

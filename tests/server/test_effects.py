@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from tests.events.service import Running, running
+from tests.looking import looking_into
 from tests.parts import LIMITS_AND_VERSIONS
 from tests.server.test_timers import Hands
 
@@ -236,6 +236,6 @@ def test_what_follows_from_a_timer_reads_no_request() -> None:
 
 def test_an_event_of_the_other_row_arises(service: Running) -> None:
     service.http.post("/sales", json={"product": "tea", "quantity": 2})
-    with sqlite3.connect(service.path) as database:
+    with looking_into(service.path) as database:
         found = database.execute('SELECT kind, payload FROM "$event"').fetchall()
     assert found == [("stock.changed", '{"id":"tea","stock":3}')]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.events.service import Running, running
+from tests.looking import looking_into
 from tests.parts import LIMITS_AND_VERSIONS
 
 pytestmark = pytest.mark.serves
@@ -198,8 +198,9 @@ def ordered(service: Running, *lines: tuple[str, int]) -> dict[str, object]:
 
 
 def kinds(service: Running) -> list[tuple[str, str]]:
-    with sqlite3.connect(service.path) as database:
-        return database.execute('SELECT kind, payload FROM "$event" ORDER BY seq').fetchall()
+    with looking_into(service.path) as database:
+        found: list[tuple[str, str]] = database.execute('SELECT kind, payload FROM "$event" ORDER BY seq').fetchall()
+    return found
 
 
 def test_a_row_is_made_for_each_item(service: Running) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -18,6 +17,7 @@ from time import monotonic
 import apsw
 import httpx
 import pytest
+from tests.looking import looking_into
 from tests.server.conftest import Running, running
 from tests.server.payments import Clock, new_key, payments
 
@@ -173,8 +173,8 @@ def test_a_key_expires_and_goes(tmp_path: Path) -> None:
         clock.move(hours=1)
         for _ in range(5):
             pay(service, ann, new_key())
-    kept = sqlite3.connect(tmp_path / "a.db").execute('SELECT count(*) FROM "$idempotency"').fetchone()
-    assert kept == (5,)
+    with looking_into(tmp_path / "a.db") as connection:
+        assert connection.execute('SELECT count(*) FROM "$idempotency"').fetchone() == (5,)
 
 
 def test_it_is_given_again_after_a_restart(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.contracts import plan_of
+from tests.looking import looking_into
 
 from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
@@ -135,7 +136,7 @@ def test_they_are_there_at_the_first_start_and_the_second(tmp_path: Path) -> Non
 def test_a_record_is_brought_back_to_what_is_stated(tmp_path: Path) -> None:
     began(tmp_path)
     before = rows(tmp_path, "SELECT made_at, changed, \"$revision\" FROM plan WHERE name = 'free'")
-    with sqlite3.connect(tmp_path / "shop.db") as connection:
+    with looking_into(tmp_path / "shop.db") as connection:
         connection.execute("UPDATE plan SET price = 3, note = 'sale' WHERE name = 'free'")
         connection.execute("DELETE FROM part WHERE id = 3")
     dearer = SHOP.replace("price: 25", "price: 30").replace("[support, ", "[support, chat, ")
@@ -161,7 +162,7 @@ NUMBERED = SHOP.replace("    id:   {type: integer}\n", "    id:   {type: integer
 
 def test_they_state_the_numbers_that_the_service_gives_otherwise(tmp_path: Path) -> None:
     assert began(tmp_path, NUMBERED)[-3:] == ("the record `part` 1", "the record `part` 2", "the record `part` 3")
-    with sqlite3.connect(tmp_path / "shop.db") as connection:
+    with looking_into(tmp_path / "shop.db") as connection:
         connection.execute("INSERT INTO part (\"$revision\") VALUES ('r')")
     assert rows(tmp_path, "SELECT id, part FROM part ORDER BY id") == [(1, None), (2, 1), (3, 2), (4, None)]
     assert began(tmp_path, NUMBERED.replace("{id: 3, part: 2}", "{id: 3, part: 1}, {id: 9}")) == (

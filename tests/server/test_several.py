@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from datetime import timedelta
 from hashlib import sha256
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.events.service import Running, running
+from tests.looking import looking_into
 from tests.server.test_timers import Hands
 
 from ninefold.runtime.sources import Sources
@@ -212,8 +212,9 @@ def service(tmp_path: Path) -> Iterator[Running]:
 
 
 def events(service: Running) -> list[tuple[str, str]]:
-    with sqlite3.connect(service.path) as database:
-        return database.execute('SELECT kind, payload FROM "$event" ORDER BY rowid').fetchall()
+    with looking_into(service.path) as database:
+        found: list[tuple[str, str]] = database.execute('SELECT kind, payload FROM "$event" ORDER BY rowid').fetchall()
+    return found
 
 
 def draft(service: Running, **fields: object) -> int:
@@ -326,7 +327,7 @@ def test_the_earlier_operation_is_refused_first(service: Running) -> None:
 def test_a_token_that_a_later_one_makes_is_told(service: Running) -> None:
     draft(service)
     paid = service.http.patch("/orders/1", json={"total": 20}, headers=MERGE)
-    with sqlite3.connect(service.path) as database:
+    with looking_into(service.path) as database:
         [(kept,)] = database.execute('SELECT key FROM "order"')
     assert kept == sha256(paid.json()["key"].encode()).digest()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +12,7 @@ from typing import Any, Final
 
 import pytest
 from tests.contracts import plan_of
+from tests.looking import looking_into
 from tests.server.conftest import Running, running
 from tests.slices import LONG
 from tests.waiting import until
@@ -211,7 +211,7 @@ def test_it_happens_where_nobody_asks(tmp_path: Path) -> None:
     """The clock that runs wakes the service."""
     with running(plan_of(LOANS.replace("PT1H", "PT0.2S")), tmp_path / "loans.db") as service:
         service.http.post("/loans", json={"item": "tent"})
-        with sqlite3.connect(service.database._path) as connection:
+        with looking_into(service.database._path) as connection:
             until(lambda: connection.execute("SELECT state FROM loan").fetchone() == ("late",))
 
 
@@ -365,7 +365,7 @@ def test_a_database_from_before_there_were_timers_counts_from_its_opening(tmp_pa
     hands = Hands()
     with lending(tmp_path, hands) as service:
         loan = service.lend("tent")
-    with sqlite3.connect(tmp_path / "loans.db") as connection:
+    with looking_into(tmp_path / "loans.db") as connection:
         connection.execute('DROP INDEX "loan by state $entered"')
         connection.execute('ALTER TABLE loan DROP COLUMN "$entered"')
         (shape,) = connection.execute("SELECT value FROM \"$ninefold\" WHERE name = 'shape'").fetchone()
@@ -396,7 +396,7 @@ def test_what_happens_by_itself_is_told(tmp_path: Path) -> None:
         service.lend("canoe")
         hands.move(days=1)
         service.http.get("/loans")
-        with sqlite3.connect(service.service.database._path) as connection:
+        with looking_into(service.service.database._path) as connection:
             told = connection.execute('SELECT kind, row, time FROM "$event" ORDER BY seq').fetchall()
     assert told == [
         ("reminded", "[1]", hands.after(minutes=60)),
@@ -417,7 +417,7 @@ def test_very_many_at_once(tmp_path: Path) -> None:
     hands = Hands()
     with lending(tmp_path, hands) as service:
         service.lend("tent")
-        with sqlite3.connect(service.service.database._path) as connection:
+        with looking_into(service.service.database._path) as connection:
             fields = connection.execute("SELECT name FROM pragma_table_info('loan')").fetchall()
             columns = ", ".join(f'"{name}"' for (name,) in fields)
             connection.execute(
@@ -426,7 +426,6 @@ def test_very_many_at_once(tmp_path: Path) -> None:
                 + columns.replace('"id"', "i").replace('"item"', "'item ' || i")
                 + " FROM loan, n WHERE id = 1"
             )
-            connection.commit()
             hands.move(minutes=61)
             service.http.timeout = None
             seen = set()
