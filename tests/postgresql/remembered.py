@@ -22,6 +22,7 @@ from ninefold.runtime.store.postgresql_tables import create_references, create_t
 from ninefold.runtime.store.protocol import Row, Session, Stored
 from ninefold.runtime.store.writer import what_comes
 from ninefold.sql.fragment import identifier
+from ninefold.upgrade.shape import encode_shape
 from ninefold.values import LONGEST_SUM
 
 T = TypeVar("T")
@@ -53,6 +54,9 @@ class Remembered:
 
     def _do(self, text: str) -> None:
         self._runner.run(self._link.execute(text))
+
+    def has_shape_of(self, schema: Schema) -> bool:
+        return schema is self.schema or encode_shape(schema) == encode_shape(self.schema)
 
     def key(self, name: str) -> bytes:
         return record.derive(_SECRET, name)

@@ -285,13 +285,9 @@ def begun_head(status: int, common: bytes | None, own: HeaderFields) -> bytes | 
 
 def lines_of(fields: HeaderFields) -> bytes | None:
     """Those of a head; None: one of them is of the connection."""
-    lines = []
-    for name, value in fields:
-        name = name.lower()
-        if name in _OF_CONNECTION:
-            return None
-        lines.append(b"%b: %b\r\n" % (name, value))
-    return _block(lines)
+    if not _OF_CONNECTION.isdisjoint([name for name, _ in fields]):
+        return None
+    return _block([b"%b: %b\r\n" % field for field in fields])
 
 
 def _block(lines: Sequence[bytes]) -> bytes:
