@@ -37,6 +37,9 @@ _REFERENCES = frozenset((b"location", b"content-location"))
 """Headers whose values are URI references."""
 
 _COMMA = ord(",")
+_Reads: TypeAlias = list[tuple[int, Callable[[Stored], Any]]]
+"""What reads values, each with its place."""
+
 _encode = msgspec.json.Encoder().encode
 _encode_into = msgspec.json.Encoder().encode_into
 _decode = decoding(tuple[tuple[Any, ...], ...])
@@ -148,7 +151,10 @@ def show(content: plan.Content, columns: Sequence[ResultColumn], of_rows: Sequen
             return _array(items, columns, of_rows)
         case plan.EachRow(item=item):
             if (made := _made(item, of_rows)) is not None:
-                struct, indices = made
+                struct, indices, reads = made
+                if reads:
+                    make = _reading(struct, indices, reads)
+                    return lambda row, rows, env: _listed(rows, lambda some: list(map(make, some)))
                 if indices == list(range(len(of_rows))):  # all that a row of a page has
                     return lambda row, rows, env: _listed(rows, lambda some: list(starmap(struct, some)))
                 pick = itemgetter(*indices)
@@ -210,7 +216,11 @@ def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Se
     if content.optional or content.expanded:
         return _chosen_object(content, columns, of_rows)
     if (made := _made(content, columns)) is not None:
-        struct, pick = made[0], itemgetter(*made[1])
+        struct, indices, reads = made
+        if reads:
+            make = _reading(struct, indices, reads)
+            return lambda row, rows, env: make(row)
+        pick = itemgetter(*indices)
         return lambda row, rows, env: struct(*pick(row))
     members = tuple((name, show(value, columns, of_rows), _null_shown(value)) for name, value in content.members)
     present = content.present
@@ -230,15 +240,18 @@ def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Se
 
 def _made(
     content: plan.Content, columns: Sequence[ResultColumn]
-) -> tuple[Callable[..., msgspec.Struct], list[int]] | None:
-    """Of an object whose members are columns as they stand: a type made for it, whose encoder leaves out what has no
-    value, and the columns of its members. None: it is of another kind."""
+) -> tuple[Callable[..., msgspec.Struct], list[int], _Reads] | None:
+    """Of an object whose members are columns: a type made for it, whose encoder leaves out what has no value, the
+    columns of its members, and what reads those that are not shown as they stand. None: it is of another kind."""
     if not isinstance(content, plan.ObjectOf) or content.optional or content.expanded or content.present is not None:
         return None
-    indices, fields, names = list[int](), list[tuple[str, Any, Any]](), dict[str, str]()
+    indices, fields, names, reads = list[int](), list[tuple[str, Any, Any]](), dict[str, str](), _Reads()
     for name, value in content.members:
-        if not isinstance(value, plan.FromColumn) or json_reader(columns[value.column].type) is not None:
+        if not isinstance(value, plan.FromColumn):
             return None
+        read = json_reader(columns[value.column].type)
+        if read is not None:
+            reads.append((len(fields), read))
         field = f"f{len(fields)}"
         names[field] = name
         # A default is not shown, and null is the default of what is left out where it is null.
@@ -247,7 +260,22 @@ def _made(
     if len(indices) < 2:
         return None
     made = msgspec.defstruct("Shown", fields, rename=names, omit_defaults=True, gc=False)
-    return made, indices
+    return made, indices, reads
+
+
+def _reading(
+    struct: Callable[..., msgspec.Struct], indices: Sequence[int], reads: _Reads
+) -> Callable[[Row], msgspec.Struct]:
+    pick = itemgetter(*indices)
+
+    def make(row: Row) -> msgspec.Struct:
+        values = list(pick(row))
+        for at, read in reads:
+            if values[at] is not None:
+                values[at] = read(values[at])
+        return struct(*values)
+
+    return make
 
 
 def _chosen_object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
