@@ -36,6 +36,9 @@ WAITING: Final = 1_000
 TOGETHER: Final = 64
 """Reads that go as one statement: bounds how long the first of them waits for the last."""
 
+MANY: Final = 16
+"""Of more than these the halves are asked one after the other."""
+
 Found: TypeAlias = list[list[Row]]
 """The rows of each of several reads."""
 
@@ -190,8 +193,10 @@ class Readers:
         texts = next(iter(self._waiting))
         waiting = self._waiting.pop(texts)
         together = waiting[0].after is None and _may_be_joined(texts) and texts not in self._apart
-        most = TOGETHER if together else 1
-        found = [waiting.popleft() for _ in range(min(most, len(waiting)))]
+        count = min(TOGETHER if together else 1, len(waiting))
+        if count > MANY and self.busy == 1:  # the other half is asked while PostgreSQL is at this one, and so on
+            count = (count + 1) // 2
+        found = [waiting.popleft() for _ in range(count)]
         if waiting:
             self._waiting[texts] = waiting
         self._number -= len(found)
