@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias
 
@@ -11,7 +12,7 @@ from asyncpg.exceptions import DivisionByZeroError, PostgresSyntaxError
 from tests.postgresql import server
 
 from ninefold.runtime.store.postgresql_link import Lost
-from ninefold.runtime.store.postgresql_readers import TOGETHER, Readers
+from ninefold.runtime.store.postgresql_readers import MANY, TOGETHER, Readers
 from ninefold.runtime.store.postgresql_servers import Servers
 
 CAST = (
@@ -53,12 +54,13 @@ def test_each_is_answered_as_if_it_were_alone() -> None:
     run(reading)
 
 
-def test_what_comes_in_one_turn_goes_over_one_connection() -> None:
+def test_what_comes_in_one_turn_goes_over_one_connection_and_of_many_the_halves_over_two() -> None:
     async def reading(readers: Readers) -> None:
-        for number in (1, TOGETHER, 1):
-            backend = "SELECT pg_backend_pid(), CAST(? AS bigint)"
+        backend = "SELECT pg_backend_pid(), CAST(? AS bigint)"
+        for number, halves in ((1, [1]), (MANY, [MANY]), (1, [1]), (TOGETHER, [TOGETHER // 2] * 2)):
             found = await asyncio.gather(*(readers.read(backend, (each,)) for each in range(number)))
-            assert len({own for [(own, _)] in found}) == 1 and readers.standing() == (0, 1, 0)
+            asked = Counter(own for [(own, _)] in found)
+            assert sorted(asked.values()) == halves and readers.standing() == (0, len(halves), 0)
         slow = readers.read("SELECT pg_sleep(600)", ())
         assert await readers.read("SELECT 1", ()) == [(1,)] and not slow.done(), "nobody waits for another's statement"
         ends = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(600)%'"
