@@ -71,7 +71,7 @@ def _asked(path: Path) -> list[made_ready.Pair]:
 
 def test_it_is_what_is_made_one_by_one(tmp_path: Path) -> None:
     found = _asked(tmp_path)
-    assert len(found) > 8
+    assert len(found) >= 8  # of those whose body comes with their head, some are read twice
     assert not made_ready.different(found)
 
 
