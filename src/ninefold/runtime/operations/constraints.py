@@ -141,9 +141,12 @@ def making(typed: Typed, planned: held.Held | None) -> Callable[[Env], Value]:
     return narrowed
 
 
-def requested(env: Environment, body: Mapping[str, Any]) -> None:
-    """Remember which fields the request gives, for what follows from it, too."""
-    env.setdefault(environment.REQUESTED, dict.fromkeys(body, True))
+def gives(env: Environment, body: dict[str, Any]) -> None:
+    """A body gives these fields, and nothing is made of them yet. Which the request gives is remembered for what
+    follows from it, too."""
+    given = dict.fromkeys(body, True)
+    env |= {environment.BODY: body, environment.GIVEN: given, environment.ANEW: {}, "issued": {}}
+    env.setdefault(environment.REQUESTED, given)
 
 
 class Invariants:

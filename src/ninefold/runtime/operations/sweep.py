@@ -15,7 +15,7 @@ from ninefold.plan.environment import Environment
 from ninefold.plan.writes import Delete, Effects
 from ninefold.runtime.messages.encode import NO_ROW, Shape
 from ninefold.runtime.operations.bulk import Asking, Several
-from ninefold.runtime.operations.constraints import Judge, requested
+from ninefold.runtime.operations.constraints import Judge, gives
 from ninefold.runtime.operations.flow import Next, Transact, Wait
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.write import Write, effects
@@ -44,14 +44,7 @@ class Sweep:
 
     def prepare(self, call: Call) -> None:
         """What the body gives, each row is given; what the contract makes, is made for each."""
-        body = call.body or {}
-        requested(call.env, body)
-        call.env |= {
-            environment.BODY: body,
-            environment.GIVEN: dict.fromkeys(body, True),
-            environment.ANEW: {},
-            "issued": {},
-        }
+        gives(call.env, call.body or {})
 
     def _values(self, call: Call, env: Environment, current: dict[str, Value]) -> dict[str, Any]:
         self._write.prepare(replace(call, env=env, current=current, on_current=False))

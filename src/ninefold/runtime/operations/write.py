@@ -27,6 +27,7 @@ from ninefold.runtime.operations.constraints import (
     Refusal,
     Represented,
     Taken,
+    gives,
 )
 from ninefold.runtime.operations.events import arise
 from ninefold.runtime.operations.flow import Next, Select, Transact, Wait
@@ -142,9 +143,7 @@ class Write:
         env[environment.WRITE] = {"revision": call.sources.revision(), "was": was}
         if body is None:
             return
-        given = dict.fromkeys(body, True)
-        env |= {environment.BODY: body, environment.GIVEN: given, environment.ANEW: {}, "issued": {}}
-        env.setdefault(environment.REQUESTED, given)
+        gives(env, body)
         if self._grants:
             env[environment.ASKED] = credentials.asked(body)
         unfit, of_any = self._values.make(env, body, current or {})
