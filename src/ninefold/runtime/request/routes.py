@@ -123,7 +123,7 @@ class Versions:
         """Whether the version of a request depends on who calls: it names none."""
         if self._pin is None or self._stated is None:
             return False
-        if self._stated.by == "path":
+        if self.in_path:
             text = self._under_base(request)
             return text is not None and self._within(text)[0] not in self._all
         return self._named(self._stated, request, query) is None
