@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import starmap
 from operator import itemgetter
 from typing import Any, TypeAlias, assert_never
@@ -150,11 +150,8 @@ def show(content: plan.Content, columns: Sequence[ResultColumn], of_rows: Sequen
         case plan.ArrayOf(items=items):
             return _array(items, columns, of_rows)
         case plan.EachRow(item=item):
-            if (made := _made(item, of_rows)) is not None:
-                struct, indices, reads = made
-                if reads:
-                    make = _reading(struct, indices, reads)
-                    return lambda row, rows, env: _listed(rows, lambda some: list(map(make, some)))
+            if (made := _made(item, of_rows)) is not None and not made[2]:
+                struct, indices, _ = made
                 if indices == list(range(len(of_rows))):  # all that a row of a page has
                     return lambda row, rows, env: _listed(rows, lambda some: list(starmap(struct, some)))
                 pick = itemgetter(*indices)
@@ -217,11 +214,8 @@ def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Se
         return _chosen_object(content, columns, of_rows)
     if (made := _made(content, columns)) is not None:
         struct, indices, reads = made
-        if reads:
-            make = _reading(struct, indices, reads)
-            return lambda row, rows, env: make(row)
         pick = itemgetter(*indices)
-        return lambda row, rows, env: struct(*pick(row))
+        return _reading(struct, pick, reads) if reads else lambda row, rows, env: struct(*pick(row))
     members = tuple((name, show(value, columns, of_rows), _null_shown(value)) for name, value in content.members)
     present = content.present
 
@@ -263,19 +257,15 @@ def _made(
     return made, indices, reads
 
 
-def _reading(
-    struct: Callable[..., msgspec.Struct], indices: Sequence[int], reads: _Reads
-) -> Callable[[Row], msgspec.Struct]:
-    pick = itemgetter(*indices)
-
-    def make(row: Row) -> msgspec.Struct:
+def _reading(struct: Callable[..., msgspec.Struct], pick: Callable[[Row], Iterable[Any]], reads: _Reads) -> Show:
+    def shown(row: Row, rows: Sequence[Row], env: Env) -> msgspec.Struct:
         values = list(pick(row))
         for at, read in reads:
             if values[at] is not None:
                 values[at] = read(values[at])
         return struct(*values)
 
-    return make
+    return shown
 
 
 def _chosen_object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
