@@ -89,6 +89,10 @@ def _key(scope: Hashable, query: bytes, names: tuple[str, ...], fields: dict[str
     return scope, query, names, *[dict.get(fields, name) for name in names]
 
 
+_NOWHERE: Final[Mapping[Hashable, Any]] = {}
+"""Most heads that are read come once, and nothing is kept of them."""
+
+
 class Notes:
     """What is noted of requests with the very same fields, or with others that are alike. `scope`: what else they have
     in common; there are few. `lines`: the fields as lines, where somebody needed them; None: nobody did. `places`: what
@@ -99,7 +103,7 @@ class Notes:
     def __init__(self, alike: Alike | None = None) -> None:
         """`alike`: of all heads of a door; None: there are no others."""
         self._own: Cache[tuple[Hashable, bytes], Any] = Cache(NOTES)
-        self.places: Cache[Hashable, Any] = Cache(NOTES)
+        self.places: Mapping[Hashable, Any] = _NOWHERE
         self._alike = alike
         self.lines: bytes | None = None
 
@@ -115,15 +119,21 @@ class Notes:
                 self._own.keep((scope, query), found)
         return found
 
+    def put(self, among: Hashable, place: Any) -> None:
+        """Into `places`."""
+        if not isinstance(self.places, Cache):
+            self.places = Cache[Hashable, Any](NOTES)
+        self.places.keep(among, place)
+
     def keep(self, scope: Hashable, query: bytes, fields: dict[str, str], note: Any) -> None:
         self._own.keep((scope, query), note)
-        self.places = Cache(NOTES)
+        self.places = _NOWHERE
         if self._alike is not None and isinstance(fields, Looked):
             self._alike.keep(scope, query, fields, note)
 
     def forget(self, scope: Hashable, query: bytes, fields: dict[str, str]) -> None:
         """What was noted holds no more."""
         self._own.keep((scope, query), None)
-        self.places = Cache(NOTES)
+        self.places = _NOWHERE
         if self._alike is not None:
             self._alike.forget(scope, query, fields)

@@ -104,6 +104,7 @@ class Likewise:
         if not isinstance(found, Found):
             return None
         endpoint = found.endpoint
+        comes_again = len(notes) > 0
         precedent: Precedent | None = notes.find(endpoint.scope, request.query, request.headers)
         if precedent is None or not precedent.is_of(endpoint, request):
             return None
@@ -113,9 +114,9 @@ class Likewise:
         if left is None:
             of = self._left.get((endpoint.scope, precedent.admission.who))
             left = precedent.left = _takes_steps if of is None else of(precedent)
-        texts = self._texts(version, endpoint)
+        texts = self._texts(version, endpoint) if comes_again else None
         if texts is not None and (precedent.path is None or not found.values):
-            notes.places.keep(among, Place(self, left, version, texts))
+            notes.put(among, Place(self, left, version, texts))
         return left(request, content, version, found.values)
 
     def _texts(self, version: Version, endpoint: Endpoint) -> Callable[[str], re.Match[str] | None] | None:
