@@ -55,8 +55,7 @@ versioning: none
 
 
 def plan() -> ServicePlan:
-    plan = plan_of(CONTRACT, "notes.yaml")
-    return plan
+    return plan_of(CONTRACT, "notes.yaml")
 
 
 def found(path: Path) -> tuple[Known | Unknown, ...]:

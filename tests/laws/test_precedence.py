@@ -50,8 +50,7 @@ told = st.sets(st.sampled_from((*(name for name in ORDER if name != "check"), *N
 def plan(stated: list[str], codes: set[str]) -> ServicePlan:
     lines = [f"    code{number}: {{status: 409, for: {name}}}" for number, name in enumerate(sorted(codes))]
     text = CONTRACT.replace("  codes:\nCODES", "  codes:\n" + "\n".join(lines) if lines else "  codes: {}")
-    plan = plan_of(text.replace("STATED", ", ".join(stated)), "contract.yaml")
-    return plan
+    return plan_of(text.replace("STATED", ", ".join(stated)), "contract.yaml")
 
 
 def condition(name: str) -> str:

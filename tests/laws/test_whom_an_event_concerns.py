@@ -151,8 +151,7 @@ NOW = "2026-06-01T00:00:00.000000Z"
 
 @cache
 def planned(rule: str) -> ServicePlan:
-    plan = plan_of(CONTRACT.replace("RULE", msgspec.json.encode(rule).decode()), "notes.yaml")
-    return plan
+    return plan_of(CONTRACT.replace("RULE", msgspec.json.encode(rule).decode()), "notes.yaml")
 
 
 def stream(plan: ServicePlan) -> Stream:

@@ -116,8 +116,7 @@ def payments(
         text = text.replace(was, now)
     for name, value in {"RATES": rates, "TIMEOUT": timeout, "HEADERS": headers, "PRECEDENCE": precedence}.items():
         text = text.replace(f": {name}\n", f": {value}\n")
-    plan = plan_of(text, "payments.yaml")
-    return plan
+    return plan_of(text, "payments.yaml")
 
 
 class Clock:

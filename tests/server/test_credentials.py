@@ -123,8 +123,7 @@ versioning: none
 
 
 def plan() -> ServicePlan:
-    plan = plan_of(MEMBERS, "members.yaml")
-    return plan
+    return plan_of(MEMBERS, "members.yaml")
 
 
 @contextmanager

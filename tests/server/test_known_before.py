@@ -63,8 +63,7 @@ versioning: none
 
 
 def _plan() -> ServicePlan:
-    plan = plan_of(CONTRACT, "contract.yaml")
-    return plan
+    return plan_of(CONTRACT, "contract.yaml")
 
 
 def test_only_what_constraints_refuse_and_values_say_is_made_so() -> None:

@@ -50,8 +50,7 @@ versioning: none
 
 
 def _plan() -> ServicePlan:
-    plan = plan_of(CONTRACT, "contract.yaml")
-    return plan
+    return plan_of(CONTRACT, "contract.yaml")
 
 
 def _asked(path: Path) -> list[made_ready.Pair]:
