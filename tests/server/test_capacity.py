@@ -88,10 +88,12 @@ def test_what_was_done_is_told_whatever_has_come_meanwhile(tmp_path: Path) -> No
             return answer(open_.enter_context(begun(http, len(body), body)))
 
         assert {made()[9:12] for _ in range(3)} == {b"201"}
+        # Who has been answered may still be counted; and of who is counted the body may have yet to be taken.
+        until(lambda: (capacity.requests, capacity.bytes) == (0, 0))
         other.execute("BEGIN IMMEDIATE")
         with ThreadPoolExecutor(1) as asking:
             answered = asking.submit(made)
-            until(lambda: capacity.requests == 1)
+            until(lambda: (capacity.requests, capacity.bytes) == (1, len(body)))
             capacity.bytes += 2 * capacity.most_bytes
             other.execute("COMMIT")
             assert answered.result()[9:12] == b"201"
