@@ -78,12 +78,12 @@ class Wire(asyncio.Transport):
 def served(contract: Path, url: str, came: Sequence[Callable[[bytes], None]]) -> tuple[Any, Any, list[Any]]:
     """A contract, served from a database to as many connections as there are of who is told what is written to each:
     the application, its database, the connections. To be called on the event loop."""
-    from ninefold.operator.metrics import Metrics
-    from ninefold.operator.trouble import Causes
     from ninefold.pipeline import load
     from ninefold.runtime.http import access_log, protocol
     from ninefold.runtime.http.app import Application
     from ninefold.runtime.http.direct import Door
+    from ninefold.runtime.operator.metrics import Metrics
+    from ninefold.runtime.operator.trouble import Causes
     from ninefold.runtime.request.service import ready
     from ninefold.runtime.store.opening import kind_of, open_database
     from ninefold.runtime.store.protocol import Opened

@@ -17,14 +17,14 @@ from tests.waiting import comes
 
 from ninefold.cli.reader import Offer
 from ninefold.cli.readers import Readers
-from ninefold.operator.metrics import Metrics
-from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.pickled import dumps
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.access_log import Lines, lines
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.run import Stop, serve
 from ninefold.runtime.http.switch import Switch
+from ninefold.runtime.operator.metrics import Metrics
+from ninefold.runtime.operator.rows import Caller, stated_rows
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.store import page
 from ninefold.runtime.store.opening import open_database

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from tests.serving import in_a_thread
 
 from ninefold.ablate.requests import Exchange, Known, body_matches, filled, text_matches
-from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.app import Application
+from ninefold.runtime.operator.rows import Caller, stated_rows
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Sources

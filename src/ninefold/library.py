@@ -24,8 +24,6 @@ from ninefold.checked.service import Checked
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import render
-from ninefold.operator.audit import Audit, Kept
-from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.routes import Blocked, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.brokers import to_broker
@@ -34,6 +32,8 @@ from ninefold.runtime.http import app
 from ninefold.runtime.http.access_log import Observe
 from ninefold.runtime.http.cycle import Message, Receive, Send
 from ninefold.runtime.operations.call import Refused, unfit
+from ninefold.runtime.operator.audit import Audit, Kept
+from ninefold.runtime.operator.rows import Caller, stated_rows
 from ninefold.runtime.request.issuers import unusable
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources

@@ -34,7 +34,6 @@ COMPILER = (
     "syntax",
     "tools",
     "values",
-    "vocabulary",
 )
 
 NAMES_THAT_NAME_NOTHING = {
@@ -114,8 +113,8 @@ def test_the_compiler_opens_nothing() -> None:
 
 def test_only_the_adapter_has_coroutines() -> None:
     """A step says what it waits for, and one loop resumes it (law 10). That loop is in `http`, as is all that it waits
-    for but the database; what the service does by itself runs beside it."""
-    adapters = ("runtime/http/", "runtime/store/", "runtime/background/")
+    for but the database; what the service does by itself and the second port run beside it."""
+    adapters = ("runtime/http/", "runtime/store/", "runtime/background/", "runtime/operator/")
     found = [
         f"{named(path)}: {node.name}"
         for path in modules_of((*COMPILER, "runtime"))

@@ -16,7 +16,7 @@ import httpx
 import pytest
 from tests.cli.test_serving import Refused, Serving, command, refused, serving
 
-from ninefold.operator.port import HEADERS, guard
+from ninefold.runtime.operator.port import HEADERS, guard
 
 __all__ = ["refused"]
 

@@ -15,7 +15,7 @@ from tests.sarif import VALIDATOR
 
 from ninefold.cli import main
 from ninefold.cli.document import compiled
-from ninefold.operator.audit import Audit, Kept
+from ninefold.runtime.operator.audit import Audit, Kept
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 ORDERS = ROOT / "examples" / "orders.md"

@@ -17,8 +17,8 @@ from tests.postgresql.test_service import planned
 
 from ninefold.cli.commands import plainly
 from ninefold.cli.serve import serve
-from ninefold.operator import exposition
-from ninefold.operator.metrics import Metrics
+from ninefold.runtime.operator import exposition
+from ninefold.runtime.operator.metrics import Metrics
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.protocol import Opened, Pool, Standing
 

@@ -19,12 +19,12 @@ from tests.postgresql import server
 from tests.serving import in_a_thread
 from tests.waiting import until
 
-from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.brokers import to_broker
 from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.streams import Streams
+from ninefold.runtime.operator.rows import Caller, stated_rows
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.opening import open_database

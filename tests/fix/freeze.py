@@ -20,8 +20,8 @@ from pathlib import Path
 
 from tests.contracts import DIRECTORIES, compiled, contract_of, operator_of
 
-from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operator.rows import Caller, stated_rows
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 MARKS = ("application_id", "user_version")

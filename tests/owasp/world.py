@@ -30,13 +30,13 @@ from ninefold.cli import main
 from ninefold.development.claims import kinds
 from ninefold.development.samples import admits, of_pattern, sample
 from ninefold.expressions.evaluate import EvaluationError
-from ninefold.operator.rows import Adding, Caller, look, stated_rows
 from ninefold.plan.authentication import Issued, LookedUp, Password, Scheme
 from ninefold.plan.environment import ENTERED_COLUMN
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations.constraints import NothingFound, Refusal
+from ninefold.runtime.operator.rows import Adding, Caller, look, stated_rows
 from ninefold.runtime.store.protocol import Session
 from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
 from ninefold.sql import credentials

@@ -23,9 +23,9 @@ from tests.postgresql.mutants import mutated
 from tests.reference.messages import Request
 
 from ninefold.ablate.requests import NAME, Exchange, Known, filled, learn, read_exchanges
-from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operator.rows import Caller, stated_rows
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.protocol import Refused, Row, Store, Stored
 

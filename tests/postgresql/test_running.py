@@ -30,8 +30,8 @@ from tests.upgrade.test_matrix import CHANGES, DATA, answered, databases, loaded
 from tests.waiting import until
 
 from ninefold.cli.going_over import BEFORE
-from ninefold.operator.audit import Audit, Kept
 from ninefold.runtime.background.brokers import BROKER
+from ninefold.runtime.operator.audit import Audit, Kept
 from ninefold.runtime.store import postgresql_running
 from ninefold.runtime.store.changing import NotUpgraded, Over
 from ninefold.runtime.store.opening import open_database

@@ -23,9 +23,9 @@ from tests.upgrade.test_many_rows import ANEW
 from tests.upgrade.test_matrix import CHANGES, answered, loaded, of_write
 
 from ninefold.cli import main
-from ninefold.operator.audit import Audit
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operator.audit import Audit
 from ninefold.runtime.store import move, move_postgresql, move_sqlite, postgresql_opening, postgresql_upgrade
 from ninefold.runtime.store.changing import ONCE_MENDED, NotUpgraded, Rehearsed
 from ninefold.runtime.store.opening import open_database

@@ -18,9 +18,9 @@ from tests.server.conftest import Running, running
 
 from ninefold.cli import main
 from ninefold.expressions.operations import TooMuch, together
-from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operator.rows import Caller, stated_rows
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store import sqlite
 from ninefold.runtime.store.sqlite import Opened, open_sqlite

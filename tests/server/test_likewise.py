@@ -28,8 +28,6 @@ from tests.slices import LONG, some
 from ninefold.ablate.fixed import Asked, Whole, rehearse, scripts
 from ninefold.ablate.rehearsal import ADDRESS, Moment, Rehearsal, Told
 from ninefold.cli.plan import listing
-from ninefold.operator.exposition import exposed
-from ninefold.operator.metrics import Metrics
 from ninefold.runtime.http import awaiting, direct
 from ninefold.runtime.http.access_log import Record, lines
 from ninefold.runtime.http.app import Application
@@ -45,6 +43,8 @@ from ninefold.runtime.operations import read
 from ninefold.runtime.operations.cursors import Seals
 from ninefold.runtime.operations.flow import Sweep, Wait
 from ninefold.runtime.operations.read import List
+from ninefold.runtime.operator.exposition import exposed
+from ninefold.runtime.operator.metrics import Metrics
 from ninefold.runtime.request import left, left_of_writes, likewise
 from ninefold.runtime.request.exchange import Exchange, call_of
 from ninefold.runtime.request.left import Given

@@ -14,8 +14,8 @@ from tests.parts import LIMITS_AND_VERSIONS
 from tests.server.conftest import running
 
 from ninefold.cli import main
-from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operator.rows import Caller, stated_rows
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Refused
 from ninefold.runtime.store.sqlite import Opened, open_sqlite

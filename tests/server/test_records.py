@@ -11,8 +11,8 @@ import pytest
 from tests.contracts import plan_of
 from tests.looking import looking_into
 
-from ninefold.operator.rows import Caller, stated_rows
 from ninefold.pipeline import compile_document
+from ninefold.runtime.operator.rows import Caller, stated_rows
 from ninefold.runtime.store.protocol import Refused
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 

@@ -15,9 +15,9 @@ import httpx
 import pytest
 from tests.contracts import plan_of
 
-from ninefold.operator import audit
-from ninefold.operator.audit import Audit, Counted, counted
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operator import audit
+from ninefold.runtime.operator.audit import Audit, Counted, counted
 from ninefold.runtime.store import upgrade
 from ninefold.runtime.store.protocol import Refused
 from ninefold.runtime.store.sqlite import Opened, open_sqlite

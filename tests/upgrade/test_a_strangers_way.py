@@ -13,7 +13,7 @@ from tests.slices import LONG, some
 from tests.upgrade.test_matrix import CHANGES, databases, loaded, path
 
 from ninefold.cli import main
-from ninefold.operator.audit import Audit, Kept
+from ninefold.runtime.operator.audit import Audit, Kept
 from ninefold.runtime.store.opening import kind_of, open_database
 from ninefold.runtime.store.protocol import Opened
 

@@ -12,7 +12,7 @@ import pytest
 from tests.slices import LONG, some
 from tests.upgrade.test_matrix import CHANGES, answered, databases, path, plan
 
-from ninefold.operator.audit import Audit
+from ninefold.runtime.operator.audit import Audit
 from ninefold.runtime.store import upgrade
 
 __all__ = ["databases", "path"]

@@ -20,10 +20,10 @@ from tests.slices import LONG
 from ninefold.development.offers import values_of
 from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Source
-from ninefold.operator.audit import Audit
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operator.audit import Audit
 from ninefold.runtime.store import changing, undo, upgrade
 from ninefold.runtime.store.record import Known
 from ninefold.runtime.store.sqlite import Opened, open_sqlite

@@ -10,7 +10,7 @@ from tests.events.service import running
 from tests.postgresql import server
 from tests.upgrade.test_what_is_issued import deciding, loaded, plan_of
 
-from ninefold.operator.audit import Audit
+from ninefold.runtime.operator.audit import Audit
 from ninefold.runtime.store.upgrading import upgrade_database
 
 pytestmark = pytest.mark.serves

@@ -10,7 +10,7 @@ from tests.upgrade.test_a_strangers_way import SERVE, said
 from tests.upgrade.test_matrix import CONTRACT, databases, loaded, opened, path
 
 from ninefold.cli.service import say_rows
-from ninefold.operator.audit import Audit, Counted
+from ninefold.runtime.operator.audit import Audit, Counted
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 __all__ = ["databases", "path"]

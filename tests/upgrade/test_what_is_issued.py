@@ -13,10 +13,10 @@ import pytest
 from tests.postgresql import server
 
 from ninefold.diagnostics.source import Source
-from ninefold.operator.audit import Audit
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operator.audit import Audit
 from ninefold.runtime.store.changing import Decide
 from ninefold.runtime.store.opening import kind_of, open_database
 from ninefold.runtime.store.protocol import Opened

@@ -10,8 +10,8 @@ import pytest
 from tests.postgresql import server
 from tests.upgrade.test_what_is_issued import deciding, loaded, opens, plan_of, ran
 
-from ninefold.operator.audit import Audit
 from ninefold.plan.schema import Schema
+from ninefold.runtime.operator.audit import Audit
 from ninefold.runtime.store.upgrading import upgrade_database
 from ninefold.sql.events import key_of
 from ninefold.sql.fragment import identifier

@@ -10,8 +10,8 @@ import pytest
 from tests.postgresql import server
 from tests.upgrade.test_what_is_issued import deciding, loaded, opens, plan_of, ran
 
-from ninefold.operator.audit import Audit
 from ninefold.pipeline import Loaded
+from ninefold.runtime.operator.audit import Audit
 from ninefold.runtime.store.changing import Rehearsed
 from ninefold.runtime.store.upgrading import upgrade_database
 

@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias, assert_never
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.message import Request, Response
@@ -41,6 +40,7 @@ from ninefold.runtime.operations.flow import (
     Wait,
     Work,
 )
+from ninefold.runtime.operator.rows import Caller, stated_rows
 from ninefold.runtime.request.exchange import Exchange, arrived, finished, only, open_to_origins, timed_out
 from ninefold.runtime.request.review import followed
 from ninefold.runtime.request.service import ready

@@ -23,8 +23,6 @@ from ninefold.cli.rows import given, masked, operations_of, pairs, rows_as_text
 from ninefold.cli.terminal import Unusable, complain, reason, remark, say
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import visible
-from ninefold.operator.audit import Audit, Kept
-from ninefold.operator.rows import Adding, Caller, ShownRow, stated_rows
 from ninefold.pipeline import Loaded
 from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations
@@ -32,6 +30,8 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.problems import Failure, pointer
 from ninefold.runtime.operations.constraints import NOT_MADE, Refusal, why_not_made
+from ninefold.runtime.operator.audit import Audit, Kept
+from ninefold.runtime.operator.rows import Adding, Caller, ShownRow, stated_rows
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.protocol import Opened, Refused, Session, Store, Unavailable
 from ninefold.tools.decisions.contract import ways_of

@@ -7,8 +7,8 @@ from ninefold.cli.processes import apart
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
-from ninefold.operator.audit import Kept
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operator.audit import Kept
 
 Held = tuple[tuple[str, str, str], ...]
 

@@ -45,11 +45,6 @@ from ninefold.development.reload import SECONDS, Watch
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import visible
-from ninefold.operator.audit import counted
-from ninefold.operator.metrics import Metrics
-from ninefold.operator.port import Guard, application
-from ninefold.operator.rows import Caller
-from ninefold.operator.trouble import Cause, Causes
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.jobs import jobs
@@ -57,6 +52,11 @@ from ninefold.runtime.http import run
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.switch import Switch
 from ninefold.runtime.messages.message import Response
+from ninefold.runtime.operator.audit import counted
+from ninefold.runtime.operator.metrics import Metrics
+from ninefold.runtime.operator.port import Guard, application
+from ninefold.runtime.operator.rows import Caller
+from ninefold.runtime.operator.trouble import Cause, Causes
 from ninefold.runtime.request.exchange import Exchange
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.request.tracing import Tracer

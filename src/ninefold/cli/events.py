@@ -15,8 +15,8 @@ from ninefold.cli.document import plan_beside, planned
 from ninefold.cli.leading_on import usable
 from ninefold.cli.rows import check_limit, rows_as_text
 from ninefold.cli.terminal import Unusable, remark, say
-from ninefold.operator.rows import counts, dead, logged, replay, rotate
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operator.rows import counts, dead, logged, replay, rotate
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.opening import open_beside, open_to_read
 from ninefold.runtime.store.protocol import Guest, Refused, Unavailable

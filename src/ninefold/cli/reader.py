@@ -17,8 +17,6 @@ from typing import Any, Literal
 from ninefold.cli import behind
 from ninefold.cli.sockets import tls_context
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.operator.metrics import Requests
-from ninefold.operator.trouble import Causes
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http import channel as said
 from ninefold.runtime.http import run
@@ -27,6 +25,8 @@ from ninefold.runtime.http.capacity import client_address
 from ninefold.runtime.http.channel import Channel, OfWriter
 from ninefold.runtime.http.passing import Link, Reader, of_reader
 from ninefold.runtime.http.switch import Switch
+from ninefold.runtime.operator.metrics import Requests
+from ninefold.runtime.operator.trouble import Causes
 from ninefold.runtime.request.service import ready
 from ninefold.runtime.request.tracing import Tracer
 from ninefold.runtime.sources import Sources

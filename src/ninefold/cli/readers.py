@@ -21,7 +21,6 @@ from msgspec import convert
 
 from ninefold.cli.processes import command
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.operator.metrics import Metrics, Tally
 from ninefold.runtime.http import channel as said
 from ninefold.runtime.http.access_log import Lines
 from ninefold.runtime.http.channel import OfReader
@@ -29,6 +28,7 @@ from ninefold.runtime.http.cycle import Asgi
 from ninefold.runtime.http.passed import Passed, Served
 from ninefold.runtime.http.run import STOPPING_SECONDS
 from ninefold.runtime.http.switch import PATIENCE
+from ninefold.runtime.operator.metrics import Metrics, Tally
 from ninefold.runtime.store.page import Page
 
 log = logging.getLogger("ninefold.server")

@@ -17,9 +17,9 @@ from ninefold.cli.operator_values import operator_values
 from ninefold.cli.terminal import Unusable, is_coloured, remark, say, width
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.operator.rows import Caller, Looked, filters_of, look
 from ninefold.plan.operator import OperatorOperations
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operator.rows import Caller, Looked, filters_of, look
 from ninefold.runtime.store.opening import open_to_read
 from ninefold.runtime.store.protocol import Unavailable
 from ninefold.values import Invalid, Text, Timestamp, Value, from_schema

@@ -24,10 +24,6 @@ from ninefold.cli.sockets import url
 from ninefold.cli.terminal import Unusable, complain, say
 from ninefold.development import reload
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.operator.audit import Counted
-from ninefold.operator.metrics import Metrics
-from ninefold.operator.port import Guard, application
-from ninefold.operator.trouble import Causes
 from ninefold.plan.pickled import dumps
 from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http import access_log, run
@@ -35,6 +31,10 @@ from ninefold.runtime.http.access_log import Lines, Record
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.capacity import client_address
 from ninefold.runtime.http.switch import PATIENCE, Switch
+from ninefold.runtime.operator.audit import Counted
+from ninefold.runtime.operator.metrics import Metrics
+from ninefold.runtime.operator.port import Guard, application
+from ninefold.runtime.operator.trouble import Causes
 from ninefold.runtime.request.service import Service, ready
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.runtime.store import page

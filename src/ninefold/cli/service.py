@@ -19,9 +19,9 @@ from ninefold.cli.terminal import Unusable, is_coloured, say, show
 from ninefold.development import reload
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import visible
-from ninefold.operator.audit import Audit, Counted, Kept
-from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operator.audit import Audit, Counted, Kept
+from ninefold.runtime.operator.rows import Caller, stated_rows
 from ninefold.runtime.sources import Clock, Sources
 from ninefold.runtime.store.opening import kind_of, open_counts, open_database
 from ninefold.runtime.store.protocol import Counts, Opened, Refused, Store

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ninefold.cli.files import opened
 from ninefold.cli.terminal import Unusable
-from ninefold.operator.port import Guard, guard
+from ninefold.runtime.operator.port import Guard, guard
 
 _ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.%\w]+)\]|(?P<host>[^\s:\[\]]+)):(?P<port>[0-9]{1,5})")
 

@@ -21,11 +21,11 @@ from ninefold.diagnostics.diagnostic import Diagnostic, has_errors
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import visible
 from ninefold.diagnostics.source import Source
-from ninefold.operator.audit import Audit, Kept
-from ninefold.operator.due import Due, Falling
 from ninefold.pipeline import Loaded
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.operator.audit import Audit, Kept
+from ninefold.runtime.operator.due import Due, Falling
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store.changing import Decide, Judged, NotUpgraded, Rehearsed
 from ninefold.runtime.store.protocol import Command

@@ -21,7 +21,6 @@ from ninefold.development.samples import admits, sample, varied
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError
 from ninefold.expressions.operations import new_token
-from ninefold.operator.rows import Adding, Caller, look
 from ninefold.plan import environment
 from ninefold.plan.authentication import Issued, LookedUp, Password, Scheme
 from ninefold.plan.operator import Adding as AddingPlan
@@ -33,6 +32,7 @@ from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations.constraints import NothingFound, Refusal
 from ninefold.runtime.operations.credentials import digest, is_password
 from ninefold.runtime.operations.read import Call
+from ninefold.runtime.operator.rows import Adding, Caller, look
 from ninefold.runtime.request import schemes
 from ninefold.runtime.request.schemes import Passwords, Tokens
 from ninefold.runtime.request.service import constants

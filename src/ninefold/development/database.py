@@ -12,9 +12,9 @@ from pathlib import Path
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError, compile
-from ninefold.operator.rows import Caller, stated_rows
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.writes import Assign
+from ninefold.runtime.operator.rows import Caller, stated_rows
 from ninefold.runtime.store.carry_over import Beside, CarriedOver, NotCarried, NotMade, carry_over, has_another_shape
 from ninefold.runtime.store.protocol import Refused, Stored
 from ninefold.runtime.store.sqlite import Opened, open_sqlite

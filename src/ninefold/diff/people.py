@@ -15,11 +15,11 @@ from ninefold.development.identity import Identity
 from ninefold.development.samples import sample, varied, whole
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError
-from ninefold.operator.rows import Adding, Caller
 from ninefold.plan.authentication import Password, Scheme
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations.constraints import NothingFound, Refusal
+from ninefold.runtime.operator.rows import Adding, Caller
 from ninefold.runtime.store.memory import Memory
 from ninefold.runtime.store.protocol import NotBegun, Session, Stored, Unavailable
 from ninefold.values import Row

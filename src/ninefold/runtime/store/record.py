@@ -6,7 +6,7 @@ The table is called `$ninefold`, a name that no resource can have, and holds a v
 |---------|--------------------------------------------------------------|
 | `shape` | the stored shape, JSON                                       |
 | `key`   | 32 random bytes, from which keys are derived for one use each |
-| `fit`   | which schemas the rows are known to fit, JSON (`ninefold.operator.audit`) |
+| `fit`   | which schemas the rows are known to fit, JSON (`ninefold.runtime.operator.audit`) |
 | `contract` | the contract that it was last served with: its name, a NUL, and its text, compressed by zlib |
 | `decided` | digests of the documents of upgrades that were done, JSON |
 | `room`  | for a moment: bytes by which it is tried whether anything can be written |

@@ -99,7 +99,7 @@ class Ways:
         return replace(self, since=versions[0].name if versions else "")
 
     def others(self, kept: tuple[str, str] | None) -> Iterator[tuple[str, str, str]]:
-        """The same of rows that were served last with what is kept (`ninefold.operator.audit.Others`)."""
+        """The same of rows that were served last with what is kept (`ninefold.runtime.operator.audit.Others`)."""
         return self.served_with(kept).held_otherwise()
 
     def held_otherwise(self) -> Iterator[tuple[str, str, str]]:

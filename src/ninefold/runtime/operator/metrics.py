@@ -1,4 +1,4 @@
-"""What a service counts. How it is told, and under which names, stands in `ninefold.operator.exposition`.
+"""What a service counts. How it is told, and under which names, stands in `ninefold.runtime.operator.exposition`.
 
 A label's values are bounded by the plan: an endpoint as written or `no such path`, and the methods that HTTP names. A
 path, a caller or anything else that a client makes up is no label.
@@ -14,8 +14,8 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.operator.audit import Counted
 from ninefold.runtime.http.access_log import Record
+from ninefold.runtime.operator.audit import Counted
 from ninefold.runtime.store.protocol import Store
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"))

@@ -16,8 +16,8 @@ from datetime import datetime
 from ipaddress import ip_address
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.operator.metrics import Metrics
 from ninefold.runtime.http.cycle import Asgi, Message, Receive, Send
+from ninefold.runtime.operator.metrics import Metrics
 from ninefold.runtime.sources import Clock
 from ninefold.runtime.store.protocol import Store
 from ninefold.values import Invalid, timestamp
@@ -102,7 +102,7 @@ def _answer(
                 return Answer(503, b"not ready: the database cannot be read\n")
             return Answer(200, b"ready\n")
         case _:
-            from ninefold.operator.exposition import exposed
+            from ninefold.runtime.operator.exposition import exposed
 
             return Answer(200, *exposed(metrics, accept))
 

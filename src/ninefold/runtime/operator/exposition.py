@@ -10,7 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from ninefold.operator.metrics import SECONDS, Metrics
+from ninefold.runtime.operator.metrics import SECONDS, Metrics
 from ninefold.runtime.store.protocol import Pool, Standing
 
 NO_SUCH_PATH = "no such path"
