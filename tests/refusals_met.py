@@ -1,6 +1,6 @@
 """What refuses a request in a test is held to what was derived: whichever test it is, and whatever else it looks at.
 
-Of each failure that a service of this process finds, the derivation (`ninefold.refusals.served`) has to say that it
+Of each failure that a service of this process finds, the derivation (`ninefold.trace.refusals`) has to say that it
 may happen at its endpoint, and the language, that there is such a rule as a value is told to break. What holds of a
 request to anything (its version, its rates, the machine) is not asked here."""
 
@@ -14,13 +14,13 @@ from weakref import finalize
 from ninefold.language.conditions import BY_NAME, Step
 from ninefold.language.errors import RULES
 from ninefold.plan.routes import Served
-from ninefold.refusals.refusal import Refusal
-from ninefold.refusals.served import of_case
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.request import endpoints
 from ninefold.runtime.request.endpoints import Common, Endpoint
 from ninefold.runtime.request.exchange import Exchange
 from ninefold.runtime.request.rates import Rate
+from ninefold.trace.refusal import Refusal
+from ninefold.trace.refusals import of_case
 
 _OF_ANYTHING = {name for name, each in BY_NAME.items() if set(each.steps) <= {Step.ROUTE, Step.RATES, Step.ANY}}
 

@@ -20,19 +20,19 @@ from ninefold.checked.service import Checked
 from ninefold.checks.check import check
 from ninefold.checks.inference import with_types
 from ninefold.checks.versioning import with_older
+from ninefold.contract.questions.ask import ask
+from ninefold.contract.resolve.consequences import causes
+from ninefold.contract.resolve.contract import resolve
 from ninefold.contract.service import Contract
+from ninefold.contract.versions.derive import derive, in_that_version, of_version
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors, in_order
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
 from ninefold.language.fact import value_of
 from ninefold.language.question import OpenQuestion
 from ninefold.language.successors import named
-from ninefold.questions.ask import ask
-from ninefold.resolve.consequences import causes
-from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document
 from ninefold.syntax.parser import form_of, parse, read
-from ninefold.versions.derive import derive, in_that_version, of_version
 
 if TYPE_CHECKING:
     from ninefold.plan.service import ServicePlan

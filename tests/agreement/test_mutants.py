@@ -18,12 +18,12 @@ from tests.slices import some
 
 from ninefold.compile import errors, requirements
 from ninefold.compile.perspective import Perspective
+from ninefold.contract.resolve import contract as resolving
 from ninefold.expressions import terms
 from ninefold.expressions.sql_rows import Parts
 from ninefold.language import conditions
 from ninefold.plan import environment
 from ninefold.plan.problems import Condition
-from ninefold.resolve import contract as resolving
 from ninefold.runtime.messages import decode, parameters
 from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.stream import Stream, _shown
@@ -58,7 +58,7 @@ create, delete, lists, read, sign_in, update, writes = (
 )
 
 compiled_events = import_module("ninefold.compile.events")
-versions_of_fields = import_module("ninefold.versions.fields")
+versions_of_fields = import_module("ninefold.contract.versions.fields")
 fields_of_bodies = import_module("ninefold.runtime.messages.fields")
 
 MUTANTS: dict[str, Callable[[Patch], None]] = {}

@@ -28,11 +28,11 @@ COMPILER = (
     "pipeline.py",
     "plan",
     "compile",
-    "questions",
-    "resolve",
     "sql",
     "syntax",
     "tools",
+    "trace",
+    "upgrade",
     "values",
 )
 

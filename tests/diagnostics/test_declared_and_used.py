@@ -12,11 +12,11 @@ from tests.contracts import ROOT, compiled
 from tests.diagnostics.test_single_mistakes import complete, misspelt
 from tests.slices import LONG
 
+from ninefold.contract.resolve import consequences
+from ninefold.contract.resolve.once import once
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.language.verbs import VERBS
 from ninefold.pipeline import compile_document
-from ninefold.resolve import consequences
-from ninefold.resolve.once import once
 from ninefold.syntax.nodes import Document, Mapping, Scalar, Sequence
 
 CALLED = [next(word for word in verb.also if word.isidentifier()) for verb in VERBS.values() if verb.also]

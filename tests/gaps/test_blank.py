@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ninefold.contract.questions.question import QUESTIONS
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.language.limits import LIMITS
 from ninefold.pipeline import compile_document
-from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.nodes import NUMBERED_TITLES
 from ninefold.tools.blank import EXAMPLES, blank
 from ninefold.tools.gaps import parts_at_a_glance

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ninefold.contract.questions.ask import ask
+from ninefold.contract.resolve.contract import resolve
 from ninefold.contract.service import Contract
-from ninefold.questions.ask import ask
-from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import PARTS
 from ninefold.syntax.parser import Form, parse, read
 from ninefold.tools.gaps import WIDTH, parts_at_a_glance, to_json, to_text

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from ninefold.contract.questions.question import PART_QUESTIONS, QUESTIONS
 from ninefold.language.question import Question
 from ninefold.pipeline import compile_document
-from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
 from ninefold.syntax.nodes import NUMBERED_TITLES
 from ninefold.tools.answers import WHOLE_PART, effort, example, keys_answering
 from ninefold.tools.blank import blank

@@ -23,13 +23,13 @@ from tests.slices import LONG, SLICES, TAKEN
 from ninefold.ablate.ablate import Work
 from ninefold.ablate.facts import Written, without, written
 from ninefold.ablate.report import report, to_text
+from ninefold.contract.questions.errors import arising
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.render import render
 from ninefold.expressions.functions import MACROS, NEVER_TWICE, SPECIAL, TABLE, Overload
 from ninefold.language.conditions import BY_NAME, NO_ENDPOINT, Condition
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document, compile_tree
-from ninefold.questions.errors import arising
 from ninefold.tools.explain.endpoint import explain_endpoint
 from ninefold.tools.explain.explanation import all_items
 from ninefold.tools.functions import told_of

@@ -10,11 +10,11 @@ from dataclasses import MISSING, fields, is_dataclass
 import pytest
 
 from ninefold import language
+from ninefold.contract.questions.question import PART_QUESTIONS, QUESTIONS
 from ninefold.language.declaration import Declared, Each, join, members, rows
 from ninefold.language.key import Kind
 from ninefold.language.records import keys_of, reader
 from ninefold.language.table import vocabulary
-from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
 
 
 def _records() -> Iterator[type]:

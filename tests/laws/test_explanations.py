@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.contracts import ALL, EXAMPLES, ROOT, compiled, title
 from tests.slices import examples, some
 
+from ninefold.contract.questions.errors import arising
 from ninefold.contract.survey import Survey
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
@@ -23,14 +24,13 @@ from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.operations import Compute, Stream
 from ninefold.plan.routes import Served
 from ninefold.plan.writes import Further, Write
-from ninefold.questions.errors import arising
-from ninefold.refusals.served import of_operation
 from ninefold.runtime.messages.problems import Failure, Problems
 from ninefold.tools.explain.endpoint import explain_endpoint
 from ninefold.tools.explain.explanation import Explanation, all_items
 from ninefold.tools.explain.grounds import leaves
 from ninefold.tools.explain.render import to_json, to_markdown, to_text
 from ninefold.tools.explain.service import explain_service
+from ninefold.trace.refusals import of_operation
 
 CONTRACTS = some(ALL, 32)
 ORDERS = (ROOT / "examples" / "orders.md").read_text(encoding="utf-8").split("\n")

@@ -10,23 +10,23 @@ from pathlib import Path
 import pytest
 from tests.contracts import compiled
 
+from ninefold.contract.questions.errors import arising
+from ninefold.contract.refusals import stated
 from ninefold.language.authentication import ANYONE
 from ninefold.language.conditions import BY_NAME, NO_ENDPOINT, Step
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded
 from ninefold.plan.problems import Condition
 from ninefold.plan.routes import Served
-from ninefold.questions.errors import arising
-from ninefold.refusals import stated
-from ninefold.refusals.refusal import Refusal
-from ninefold.refusals.served import refusals
 from ninefold.tools.explain.grounds import Grounds
 from ninefold.tools.explain.refusals import every_refusal
 from ninefold.tools.permissions.matrix import Verdict, matrix
 from ninefold.trace.causes import Refusal as Told
 from ninefold.trace.identifier import Refused
 from ninefold.trace.nodes import conditions, editions
-from ninefold.trace.refusals import refusal
+from ninefold.trace.refusal import Refusal
+from ninefold.trace.refusals import refusals
+from ninefold.trace.refused import refusal
 
 ROOT = Path(__file__).parents[2]
 CONTRACTS = [*sorted((ROOT / "examples").glob("*.md")), *sorted((ROOT / "tests" / "cases").glob("*/contract.*"))]

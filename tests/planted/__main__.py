@@ -27,7 +27,7 @@ COUNT: Final = int(os.environ.get("NINEFOLD_PLANTED_COUNT", "40"))
 
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = ROOT / "src"
-PACKAGES: Final = ("checks", "language", "compile", "resolve")
+PACKAGES: Final = ("checks", "language", "compile", "contract/resolve")
 SURVIVORS: Final = Path(__file__).with_name("survivors.txt")
 
 STAGES: Final[tuple[Sequence[str], ...]] = (

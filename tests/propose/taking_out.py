@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ninefold.contract.questions.ask import written_path
 from ninefold.diagnostics.source import Span
-from ninefold.questions.ask import written_path
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence
 from ninefold.syntax.stretches import line_end, line_start
 

@@ -10,10 +10,10 @@ from tests.propose.keeping import assert_kept, compiled, wrong
 from tests.propose.taking_out import removals
 from tests.slices import SLICES, TAKEN, some
 
+from ninefold.contract.questions.question import QUESTIONS
 from ninefold.language.table import vocabulary
 from ninefold.pipeline import Loaded
 from ninefold.plan.routes import Served
-from ninefold.questions.question import QUESTIONS
 from ninefold.tools.propose.conventions import CONVENTIONS
 from ninefold.tools.propose.propose import propose
 

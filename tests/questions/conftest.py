@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from ninefold.contract.questions.ask import ask
+from ninefold.contract.resolve.contract import resolve
 from ninefold.contract.service import Contract
 from ninefold.language.question import OpenQuestion
-from ninefold.questions.ask import ask
-from ninefold.resolve.contract import resolve
 from ninefold.syntax.parser import Form, parse, read
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -9,14 +9,14 @@ import pytest
 from tests.contracts import ROOT
 from tests.parts import contract
 
+from ninefold.contract.questions.ask import ask
+from ninefold.contract.questions.errors import arising
+from ninefold.contract.questions.question import PART_QUESTIONS, QUESTIONS
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.language.conditions import STATUSES
 from ninefold.language.fact import value_of
 from ninefold.language.question import OpenQuestion
-from ninefold.questions.ask import ask
-from ninefold.questions.errors import arising
-from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
 from ninefold.syntax.nodes import NUMBERED_TITLES
 
 Asked: TypeAlias = Callable[[str], tuple[OpenQuestion, ...]]

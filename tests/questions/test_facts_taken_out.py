@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from tests.slices import some
 
+from ninefold.contract.questions.ask import ask, written_path
+from ninefold.contract.resolve.contract import resolve
 from ninefold.language.key import Kind
 from ninefold.language.table import key_at, vocabulary
-from ninefold.questions.ask import ask, written_path
-from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Mapping, Node, Part, Sequence
 from ninefold.syntax.parser import Form, parse, read
 

@@ -24,9 +24,9 @@ from tests.test_cases import exchanged
 from ninefold.language.conditions import BY_NAME, Step
 from ninefold.pipeline import Loaded
 from ninefold.plan.routes import Served
-from ninefold.refusals.refusal import Refusal
-from ninefold.refusals.served import refusals
 from ninefold.runtime.messages.problems import Failure
+from ninefold.trace.refusal import Refusal
+from ninefold.trace.refusals import refusals
 
 UNMET: Final = Path(__file__).with_name("unmet.txt")
 """`CASE | ENDPOINT | CONDITION`, in blocks, each under its reason; it may only get shorter (NINEFOLD_BLESS=1)."""

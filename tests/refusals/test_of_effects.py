@@ -10,7 +10,7 @@ from tests.contracts import plan_of
 from tests.http_cases import serving
 
 from ninefold.plan.routes import Served
-from ninefold.refusals.served import refusals
+from ninefold.trace.refusals import refusals
 
 CONTRACT = """\
 resources:

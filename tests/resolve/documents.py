@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
+from ninefold.contract.resolve.contract import resolve
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Diagnostic, Outcome
 from ninefold.diagnostics.source import Source, Span
-from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.syntax.parser import Form, parse
 

@@ -9,6 +9,7 @@ from itertools import islice
 import pytest
 from tests.resolve.documents import EXAMPLES, PLAIN, document, entries, parts_of, scalars, with_node, word
 
+from ninefold.contract.resolve.contract import resolve
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import Every
@@ -19,7 +20,6 @@ from ninefold.language.routes import PathName
 from ninefold.language.schemas import Schema
 from ninefold.language.table import vocabulary
 from ninefold.language.versioning import VersionScheme
-from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Mapping, Part, Scalar, Sequence
 from ninefold.syntax.parser import Form
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tests.resolve.documents import EXAMPLES, PLAIN, document, resolved
 
+from ninefold.contract.resolve.contract import resolve
 from ninefold.contract.service import Contract
 from ninefold.language.authentication import Every
 from ninefold.language.fact import Gap, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.language.routes import Literal, PathName
-from ninefold.resolve.contract import resolve
 from ninefold.syntax.parser import Form
 
 TITLE = "# Notes\n\n"

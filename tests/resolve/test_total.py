@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from tests.resolve.documents import PLAIN, document, entries, parts_of, with_node, word
 from tests.slices import examples
 
+from ninefold.contract.resolve.contract import resolve
 from ninefold.diagnostics.source import Span
 from ninefold.language.fact import Gap
 from ninefold.language.key import Key
 from ninefold.language.shapes import Word
 from ninefold.language.table import vocabulary
-from ninefold.resolve.contract import resolve
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.syntax.scalars import core_value
 

@@ -6,11 +6,11 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
+from ninefold.contract.questions.question import QUESTIONS
 from ninefold.language.json_schema import KEYWORDS, REFUSED
 from ninefold.language.key import Key, Kind
 from ninefold.language.shapes import Integer, ListOf, MappingOf, Names, OneOf, Text, Word, describe
 from ninefold.language.table import vocabulary
-from ninefold.questions.question import QUESTIONS
 
 QUESTION_IDS = {question.id for question in QUESTIONS}
 PATHS = {(key.part, key.path) for key in vocabulary()}

@@ -6,9 +6,9 @@ import pytest
 from tests import refusals_met
 
 from ninefold.language.conditions import Step
-from ninefold.refusals.refusal import Refusal
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.request.endpoints import Endpoint
+from ninefold.trace.refusal import Refusal
 
 SAID = frozenset(
     {

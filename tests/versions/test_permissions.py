@@ -10,11 +10,11 @@ import pytest
 from tests.http_cases import serving
 
 from ninefold.cli import main
+from ninefold.contract.versions.derive import derive
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.routes import Served
 from ninefold.tools.gaps import blocked_in_words
-from ninefold.versions.derive import derive
 
 CONTRACT = """purpose: Keeps notes.
 resources:

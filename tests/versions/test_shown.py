@@ -8,11 +8,11 @@ import pytest
 from tests.events.service import running
 from tests.versions.test_unchanged import PAIRS
 
+from ninefold.contract.versions.derive import derive
 from ninefold.expressions.ast import VARIABLES, Member, every
 from ninefold.language.expressions import Leaf
 from ninefold.language.fact import value_of
 from ninefold.pipeline import compile_document
-from ninefold.versions.derive import derive
 
 ASKING = [
     f"author.books.{macro}({'i, ' * (count - 1)}b, b.state == 'here')"

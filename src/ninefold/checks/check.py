@@ -30,6 +30,7 @@ from ninefold.checks.showing import Showing
 from ninefold.checks.states import check_states, check_timers, odd_states
 from ninefold.checks.versioning import check_versioning
 from ninefold.checks.without_effect import without_effect
+from ninefold.contract.questions.ask import accepted_proposals
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
 from ninefold.diagnostics.source import Span, Spans
@@ -39,7 +40,6 @@ from ninefold.language.expressions import expressions_in
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.question import OpenQuestion
 from ninefold.plan.events import EVENT, SUBSCRIPTION
-from ninefold.questions.ask import accepted_proposals
 from ninefold.syntax.proposals import proposals
 
 CHECKS = (

@@ -30,6 +30,7 @@ from ninefold.checks.showing import Showing
 from ninefold.checks.sign_in import check_grant, check_sign_in
 from ninefold.checks.states import check_sets
 from ninefold.checks.without_effect import WHICH_ARE_LISTED
+from ninefold.contract.questions.events import about_built_in
 from ninefold.diagnostics.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE, OF_EXPRESSIONS
 from ninefold.diagnostics.diagnostic import Label, has_errors
 from ninefold.diagnostics.source import Span
@@ -41,7 +42,6 @@ from ninefold.language import routes
 from ninefold.language.fact import Gap, StatedNone, value_of
 from ninefold.language.question import OpenQuestion
 from ninefold.language.verbs import GRANT
-from ninefold.questions.events import about_built_in
 from ninefold.syntax.nodes import Node
 from ninefold.values import Text, Type
 

@@ -9,6 +9,8 @@ from dataclasses import replace
 from ninefold.checked.bodies import BodyMember
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.schemas import SharedSchemas, admits_null, schema_of
+from ninefold.contract.questions.question import At
+from ninefold.contract.questions.resources import unsaid
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import types_in
 from ninefold.diagnostics.codes import COMPUTED_CYCLE, NOT_IN_SQL, TOO_LARGE
@@ -32,8 +34,6 @@ from ninefold.language import resources as stated
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, is_stated, value_of
 from ninefold.language.parameters import Parameter
-from ninefold.questions.question import At
-from ninefold.questions.resources import unsaid
 from ninefold.values import (
     Anything,
     Array,

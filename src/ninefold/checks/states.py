@@ -13,6 +13,7 @@ from ninefold.checks.assignments import OF_REQUESTS, check_given, check_made_wit
 from ninefold.checks.effects import are_open, effects_of_transitions, stated_effects
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.contract.questions.question import STATES
 from ninefold.diagnostics.codes import TIMER_WITHOUT_REQUEST, UNREACHABLE_STATE, UNUSED_TRANSITION
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
@@ -24,7 +25,6 @@ from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone,
 from ninefold.language.question import OpenQuestion
 from ninefold.language.states import INITIAL, MACHINE
 from ninefold.language.verbs import TRANSITION, kind_of
-from ninefold.questions.question import STATES
 from ninefold.values import Duration, Object, Timestamp, optional
 
 

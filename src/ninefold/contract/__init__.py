@@ -1,1 +1,1 @@
-"""A whole contract, and what is worked out of it before anything has a type."""
+"""A whole contract: how it is made, what it leaves open, and what is worked out of it before anything has a type."""

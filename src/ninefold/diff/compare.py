@@ -28,9 +28,9 @@ from ninefold.plan.problems import Problems, names
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Version
-from ninefold.refusals.served import refusals
 from ninefold.syntax.nodes import Mapping, Node, Scalar
 from ninefold.syntax.nodes import Sequence as SequenceNode
+from ninefold.trace.refusals import refusals
 
 _PROMISED: Final = key_of(Versioning, "compatible")
 

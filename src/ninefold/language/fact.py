@@ -1,7 +1,7 @@
 """Facts: what a contract says in one place, and how it says it.
 
 A leaf of a contract has the type `Fact[T] | None`. `None` has one meaning everywhere: nothing is written
-there. Whether that is a gap is decided by the questions (`ninefold.questions`), not here.
+there. Whether that is a gap is decided by the questions (`ninefold.contract.questions`), not here.
 """
 
 from __future__ import annotations

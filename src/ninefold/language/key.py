@@ -48,7 +48,7 @@ class Key:
     `part` counts from 1. `path` runs from the part's own mapping, its segments joined by `.`; a segment in
     capitals stands for any name (`RESOURCE.fields.FIELD.on create`), or for an item of a list
     (`ENDPOINT.check.that`). `question` is the id of the question that asks for it
-    (`ninefold.questions`);
+    (`ninefold.contract.questions`);
     `absence` says what the absence costs, `meaning` what the key says. `when`: of `asked when`, what has to be so.
     `line`: of `falls back`, the part and the path of the line that holds instead. `says_none`: of what is asked,
     or falls back to another line, whether `none` is an answer (there is none of it); of all else `none` is what absence

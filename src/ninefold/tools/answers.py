@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
+from ninefold.contract.questions.ask import written_path
+from ninefold.contract.questions.question import PART_QUESTIONS
 from ninefold.diagnostics.source import Source
 from ninefold.language.key import Key
 from ninefold.language.question import Question
@@ -33,8 +35,6 @@ from ninefold.language.shapes import (
     Word,
 )
 from ninefold.language.table import place_of, vocabulary
-from ninefold.questions.ask import written_path
-from ninefold.questions.question import PART_QUESTIONS
 from ninefold.syntax.nodes import NUMBERED_TITLES, Entry, Mapping
 from ninefold.syntax.parser import Form, parse
 from ninefold.tools.blank import EXAMPLES

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import textwrap
 
+from ninefold.contract.questions.question import QUESTIONS
 from ninefold.language.limits import LIMITS
 from ninefold.language.question import Question
-from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.nodes import NUMBERED_TITLES
 
 WIDTH = 110

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from ninefold.contract.questions.question import QUESTIONS
 from ninefold.diagnostics.pages import CHEAT_SHEET, text_of
 from ninefold.expressions.functions import MACROS, SPECIAL
 from ninefold.language.conditions import CONDITIONS
@@ -20,7 +21,6 @@ from ninefold.language.question import SUBJECTS
 from ninefold.language.shapes import describe
 from ninefold.language.table import holders, shapes, vocabulary
 from ninefold.language.verbs import table as verbs_table
-from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.nodes import TITLES
 from ninefold.tools import functions, reference
 from ninefold.tools.blank import EXAMPLES

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
+from ninefold.contract.questions.question import PART_QUESTIONS, QUESTIONS
 from ninefold.language.conditions import STATUSES
 from ninefold.language.errors import RULES
 from ninefold.language.json_schema import REFUSED, keywords
@@ -44,7 +45,6 @@ from ninefold.language.shapes import (
 )
 from ninefold.language.table import keys_under
 from ninefold.language.verbs import OUTCOMES, UPON, VERBS
-from ninefold.questions.question import PART_QUESTIONS, QUESTIONS
 from ninefold.syntax.nodes import PARTS, TITLES
 
 Schema: TypeAlias = dict[str, Any]

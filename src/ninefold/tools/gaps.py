@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
+from ninefold.contract.questions.ask import accepted_proposals, in_order, is_proposed, shows_nothing
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.sarif import Level, Result, Rule
@@ -14,7 +15,6 @@ from ninefold.diagnostics.source import Place, Source, Span
 from ninefold.language.fact import value_of
 from ninefold.language.question import OpenQuestion, Question
 from ninefold.language.shapes import describe
-from ninefold.questions.ask import accepted_proposals, in_order, is_proposed, shows_nothing
 from ninefold.syntax.nodes import TITLES, Part, Word
 from ninefold.tools.answers import example, keys_answering
 

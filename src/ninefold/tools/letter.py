@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ninefold.contract.questions.ask import in_order, shows_nothing
 from ninefold.contract.service import Contract
 from ninefold.language.fact import value_of
 from ninefold.language.key import Key
 from ninefold.language.question import OpenQuestion
 from ninefold.language.shapes import Members, describe
-from ninefold.questions.ask import in_order, shows_nothing
 from ninefold.syntax.nodes import NUMBERED_TITLES
 from ninefold.tools.answers import example, keys_answering
 from ninefold.tools.gaps import of_subject

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ninefold.checked.service import Checked
+from ninefold.contract.questions.ask import shows_nothing
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
@@ -17,7 +18,6 @@ from ninefold.language.fact import value_of
 from ninefold.language.question import OpenQuestion
 from ninefold.language.shapes import describe
 from ninefold.plan.service import OperatorValue
-from ninefold.questions.ask import shows_nothing
 from ninefold.tools.answers import effort, keys_answering
 
 WIDTH = 100

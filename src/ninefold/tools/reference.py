@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Literal
 
+from ninefold.contract.questions.question import QUESTIONS
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.conditions import CONDITIONS, Condition
 from ninefold.language.json_schema import REFUSED, keywords
@@ -18,7 +19,6 @@ from ninefold.language.question import Question
 from ninefold.language.shapes import describe, sight_of
 from ninefold.language.table import SHAPES, counted, holders, is_item, key_at, keys_under, shape_of, shapes
 from ninefold.language.verbs import table as verbs_table
-from ninefold.questions.question import QUESTIONS
 from ninefold.syntax.nodes import PARTS
 from ninefold.tools import functions
 

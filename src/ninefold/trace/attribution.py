@@ -45,7 +45,7 @@ from ninefold.trace.nodes import (
     ends,
     header_names,
 )
-from ninefold.trace.refusals import NO_NODE, refusal
+from ninefold.trace.refused import NO_NODE, refusal
 
 WITHOUT_CONTENT = frozenset({204, 304})
 """Statuses whose responses have no content, and say no length of one (RFC 9110, section 8.6)."""

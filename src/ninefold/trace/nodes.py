@@ -14,7 +14,7 @@ from ninefold.plan.routes import Admission, BodyField, Route, Served, bodies
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Version
 from ninefold.plan.writes import Write
-from ninefold.refusals.served import of_admission
+from ninefold.trace.refusals import of_admission
 
 OF_HTTP = {
     "date": "RFC 9110, section 6.6.1",

@@ -1,228 +1,299 @@
-"""What refused a request: the facts that it ran into, as `ninefold.refusals` derives them."""
+"""What may refuse a request to an endpoint that is served: drawn from its plan, which is what runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import assert_never
 
-from msgspec.structs import replace
-
-from ninefold.language.conditions import CONDITIONS, VERSION, Condition
-from ninefold.plan.held import CANNOT_BE_MADE
-from ninefold.plan.operations import List
+from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Select, Typed, Variable
+from ninefold.language.conditions import CHECK, Step, of_parameter
+from ninefold.plan.authentication import GRANT_TYPE
+from ninefold.plan.held import refusals as of_held
+from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
 from ninefold.plan.places import Place
-from ninefold.plan.routes import BodyField, Parameter, Rule, Served, in_case, query_parameters
+from ninefold.plan.problems import Condition
+from ninefold.plan.routes import Admission, Body, PathParameter, Served, in_case
 from ninefold.plan.service import ServicePlan
-from ninefold.plan.versioning import Pin
-from ninefold.refusals.refusal import Refusal as Derived
-from ninefold.refusals.served import of_versions, refusals
-from ninefold.trace.causes import Cause, Fixed, Given, Http, Refusal, Requested
-from ninefold.trace.identifier import NotATrace, Refused
-from ninefold.trace.members import once, stated
-from ninefold.trace.nodes import IDEMPOTENCY_KEY, Edition, body_fields, conditions, header_parameters
-from ninefold.values.pointers import pointer
-
-OF_VALUES = Fixed("who gives a value")
-
-OF_CASES = Fixed("cases")
-
-NO_NODE = "it names something that is not in the plan"
-
-
-def refusal(edition: Edition, route: Served | None, admission: int, refused: Refused) -> Refusal:
-    """One failure with its causes. Raises NotATrace where the plan has no such node."""
-    if not 0 <= refused.condition < len(CONDITIONS) or refused.code >= len(edition.problems.codes):
-        raise NotATrace(NO_NODE)
-    condition = CONDITIONS[refused.condition]
-    code = None if refused.code < 0 else edition.problems.codes[refused.code].name
-    subject, trace = _node(edition.plan, route, admission, condition, refused.node)
-    found = stated(trace)
-    if condition.name != "invalid" and (refused.node < 0 or condition.name == "too many requests"):
-        found = (*found, *_derived(edition, route, admission, condition.name))
-    facts = [] if route is None else [route.places[key] for key in condition.facts if key in route.places]
-    causes = once(*found, *stated(facts), *_beside(edition.plan, condition))
-    if not refused.rule:
-        return Refusal(condition.name, subject, code, causes)
-    pointer, more = _value(route, refused)
-    causes = once(*stated(trace), *more) if more or trace else causes
-    return Refusal(condition.name, subject, code, causes, refused.where or None, pointer, refused.rule)
+from ninefold.plan.versioning import places_of
+from ninefold.plan.writes import (
+    Assign,
+    Ensure,
+    Further,
+    Instead,
+    Write,
+    given_values,
+    of_lack,
+    of_values,
+    own_invariants,
+)
+from ninefold.trace.refusal import Refusal
 
 
-def _node(
-    plan: ServicePlan, route: Served | None, admission: int, condition: Condition, number: int
-) -> tuple[str | None, tuple[Place, ...]]:
-    """What a node of the plan narrows a condition to, and where it is stated."""
-    if condition.name == "too many requests":
-        if not 0 <= number < len(plan.limits.rates):
-            raise NotATrace(NO_NODE)
-        return None, plan.limits.rates[number].trace
-    if number < 0:
-        return None, ()
-    if route is None or not 0 <= admission < len(route.admissions):
-        raise NotATrace(NO_NODE)
-    nodes = conditions(route.admissions[admission])
-    if number >= len(nodes) or nodes[number].condition != condition.name:
-        raise NotATrace(NO_NODE)
-    return nodes[number].subject, nodes[number].trace
+def refusals(route: Served, plan: ServicePlan, case: int | None = None) -> tuple[Refusal, ...]:
+    """Everything that may refuse a request whose path is this endpoint's, in the order of the steps: in one of its
+    `cases`, or in any."""
+    schemes = {each.scheme: each.trace for each in plan.schemes}
+    in_force = [each.scheme for each in plan.schemes if each.in_force]
+    every = range(1, len(route.cases.cases) + 1) if route.cases is not None else (0,)
+    found = [*_of_any(route, plan)]
+    for number in every if case is None else (case,):
+        found += of_case(route, number, schemes, in_force)
+    limits = plan.limits.places
+    stated = (replace(each, trace=(limits[each.condition],)) if each.condition in limits else each for each in found)
+    return tuple(sorted(dict.fromkeys(stated), key=lambda each: each.step))
 
 
-def _derived(edition: Edition, route: Served | None, admission: int, condition: str) -> Iterator[Cause]:
-    """Why the server may have told a condition without asking the database, as that is derived."""
-    found = of_versions(edition.plan, None if edition.version is None else edition.version.name)
-    every = (*found, *(() if route is None else _of_route(edition, route, admission)))
-    for each in every:
-        if each.condition == condition and each.of is None:
-            yield from stated(each.trace)
-            yield from map(Fixed, each.meanings)
-    if condition == "method not allowed" and route is not None:
-        yield from stated(route.trace)
-    if condition == "too large" and condition not in edition.plan.limits.places:
-        yield Given("the largest body that is read")
+def of_case(
+    route: Served, case: int, schemes: Mapping[str, tuple[Place, ...]], in_force: Collection[str]
+) -> Iterator[Refusal]:
+    """What depends on the endpoint alone, in one of its cases (0: it has none). `schemes`: those of the service, with
+    where they are stated; `in_force`: those whose credentials are accepted."""
+    route = in_case(route, case)
+    body, admissions = route.body, route.admissions
+    resource = next((_resource(each.operation) for each in admissions), None)
+    yield from _of_path(route)
+    if route.offers is not None:
+        yield Refusal("not acceptable", Step.ACCEPT)
+    yield from _of_callers(route, admissions, schemes, in_force, resource)
+    yield from _of_parameters(route, admissions, resource)
+    if body is not None and not (body.optional and body.unknown == "ignored"):
+        yield from _of_body(route, body, resource)
+    if route.idempotency_key is not None:
+        yield Refusal("idempotency mismatch", Step.JUDGED)
+        yield Refusal("idempotency in progress", Step.JUDGED)
+    for admission in admissions:
+        yield from of_admission(admission)
 
 
-def _of_route(edition: Edition, route: Served, admission: int) -> tuple[Derived, ...]:
-    """What may refuse a request to an endpoint: one of whom it admits, in the case that was chosen."""
-    if admission < 0:
-        return refusals(route, edition.plan)
-    admitted = route.admissions[admission]
-    if route.cases is None or not admitted.case:
-        return refusals(replace(route, admissions=(admitted,)), edition.plan, 0)
-    own = in_case(route, admitted.case)
-    return refusals(replace(own, admissions=(replace(admitted, case=0),), cases=None), edition.plan)
+def of_admission(admission: Admission) -> Iterator[Refusal]:
+    """What an operation and the function that is called before it may refuse to whom they are admitted."""
+    yield from of_operation(admission.operation, admission.who)
+    call = admission.call
+    if call is not None:
+        held = (each.held for each in call.arguments if each.held is not None)
+        yield from _told((each for one in held for each in of_held(one)), Step.DONE)
+        yield from (Refusal(CHECK, Step.DONE, code=code) for code in call.refuses)
 
 
-def _beside(plan: ServicePlan, condition: Condition) -> Iterator[Cause]:
-    """What a condition has to do with beside the contract."""
-    yield from map(Fixed, condition.meanings)
-    if condition.requested is not None:
-        yield Requested(condition.requested)
-    if condition.http is not None:
-        yield Http(condition.http)
-    if condition.machine is not None:
-        yield Given(condition.machine)
-    if condition.requested == VERSION and plan.versions is not None and isinstance(plan.versions.default, Pin):
-        yield Requested("the credential")
+def of_versions(plan: ServicePlan, name: str | None) -> Iterator[Refusal]:
+    """What may refuse a request by the version that it asks for, `name`, or that there is not."""
+    versions = plan.versions
+    if versions is None:
+        return
+    stated = places_of(versions)
+    yield Refusal("unknown version", Step.ROUTE, trace=stated)
+    for each in versions.versions:
+        if each.retired and each.name == name:
+            yield Refusal("retired version", Step.ROUTE, trace=(*each.places.values(), *stated))
 
 
-# ── Values of the request ─────────────────────────────────────────────────────────────────────────────────────
+def _of_any(route: Served, plan: ServicePlan) -> Iterator[Refusal]:
+    """What may refuse a request to anything that the service has."""
+    versions = plan.versions
+    for each in () if versions is None else of_versions(plan, versions.current):
+        if each.condition != "unknown version" or versions is None or versions.by != "path":
+            yield each  # where the path names the version, one that there is not leads to no endpoint
+    if any(isinstance(each, PathParameter) for each in route.segments):
+        # A value that is no UTF-8, or a literal segment elsewhere, leads to no endpoint at all.
+        yield Refusal("no such path", Step.ROUTE)
+    for rate in plan.limits.rates:
+        if route.key in rate.endpoints:
+            yield Refusal("too many requests", Step.RATES, trace=rate.trace)
+    if plan.limits.request_microseconds is not None:
+        yield Refusal("timed out", Step.ANY)
+    yield Refusal("unavailable", Step.ANY)
+    yield Refusal("internal", Step.ANY)
 
 
-def _value(route: Served | None, refused: Refused) -> tuple[str | None, tuple[Cause, ...]]:
-    """The JSON Pointer, or the name, of a value that does not keep a rule, and the facts of that rule."""
-    if route is None:
-        return None, ()
-    match refused.where:
-        case "body":
-            return _of_body(route, refused)
-        case "query":
-            return _of_query(route, refused)
-        case "header":
-            return _of_header(route, refused)
-        case "path":
-            return _of_path(route, refused)
-        case "row":
-            return None, (OF_VALUES,)
-        case _:
-            return None, ()
+def _of_path(route: Served) -> Iterator[Refusal]:
+    declared = {each.name for each in route.path}
+    for segment in route.segments:
+        if isinstance(segment, PathParameter) and segment.name not in declared:
+            yield Refusal("not found", Step.PATH, segment.resource, trace=route.trace)
+    for each in route.stored:
+        yield Refusal("invalid", Step.PATH, trace=each.trace)
 
 
-def _of_body(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, ...]]:
-    fields, asked = body_fields(route), Requested("the body")
-    if refused.target >= len(fields):
-        raise NotATrace(NO_NODE)
-    if refused.target < 0:
-        key = "requests unknown members" if refused.rule == "unknown" else "body"
-        none = (Fixed("bodies"),) if route.body is not None and route.body.optional else ()
-        if route.cases is not None and refused.rule != "unknown":
-            return None, once(*stated(_of_cases(route)), asked, OF_CASES)
-        return None, once(*stated([route.places[key]] if key in route.places else ()), asked, *none)
-    field = fields[refused.target]
-    if refused.rule == "unknown":
-        found = [route.places[key] for key in ("requests unknown members",) if key in route.places]
-        return pointer(field.pointer), once(*stated((*found, *field.trace)), asked)
-    if 0 <= refused.depth < len(field.pointer):
-        # The object that holds the field, not the field itself.
-        found = [route.places[key] for key in ("body",) if key in route.places]
-        below = [each for each in fields if each.pointer[: refused.depth] == field.pointer[: refused.depth]]
-        required = [
-            rule.place for each in below for rule in each.rules if (rule.path, rule.keyword) == ((), "required")
-        ]
-        return pointer(field.pointer[: refused.depth]), once(*stated((*found, *required)), asked)
-    at, rules = _rule(field, refused)
-    return pointer((*field.pointer, *at)), once(*stated((*rules, *field.trace)), *_of_type(refused), asked)
+def _of_callers(
+    route: Served,
+    admissions: Sequence[Admission],
+    schemes: Mapping[str, tuple[Place, ...]],
+    in_force: Collection[str],
+    resource: str | None,
+) -> Iterator[Refusal]:
+    if admissions and not route.schemes:
+        return  # it is for anyone alone: no credential is read
+    stated = tuple(place for each in admissions for place in each.trace)
+    asked = (place for name in schemes if name in route.schemes for place in schemes[name])
+    yield Refusal("unauthenticated", Step.CALLER, trace=(*stated, *asked))
+    yield from (Refusal("unauthenticated", Step.CALLER, each) for each in schemes)
+    who = {each.who for each in admissions}
+    if "anyone" not in who and not who.issuperset(in_force):
+        yield Refusal("forbidden", Step.CALLER, resource, trace=stated)
 
 
-def _of_cases(route: Served) -> list[Place]:
-    """Where it is stated by what a case is chosen, and which there are."""
+def _of_parameters(route: Served, admissions: Sequence[Admission], resource: str | None) -> Iterator[Refusal]:
+    for each in route.path:
+        # By which rule a text is none that a row can have is not told: every one may be it.
+        stated = (*route.trace, *each.trace, *(rule.place for rule in each.rules))
+        yield Refusal("not found", Step.PARAMETERS, resource, trace=stated)
+        if (named := of_parameter("not found", "path", each.name)) is not None:
+            yield Refusal("not found", Step.PARAMETERS, named, trace=stated)
+    for place, parameters in (("query", route.query), ("header", route.headers)):
+        for each in parameters:
+            named = of_parameter("invalid", place, each.name)
+            yield Refusal("invalid", Step.PARAMETERS, named, trace=each.trace)
+    chosen = any(_takes_parameters(each.operation) for each in admissions)
+    if route.unknown_parameters == "refused" or route.idempotency_key is not None or chosen:
+        yield Refusal("invalid", Step.PARAMETERS)
+    for admission in admissions:
+        if admission.condition is not None:
+            yield Refusal("forbidden", Step.PARAMETERS, _resource(admission.operation), trace=admission.trace)
+        if isinstance(admission.operation, Stream) and admission.operation.websocket:
+            if admission.operation.origins is not None:
+                yield Refusal("forbidden", Step.PARAMETERS, _resource(admission.operation), trace=route.trace)
     cases = route.cases
-    return [] if cases is None else [*cases.trace, *(place for case in cases.cases for place in case.trace)]
+    if cases is not None and cases.by is not None and all(each.name for each in cases.cases):
+        stated = (*cases.trace, *(place for each in cases.cases for place in each.trace))
+        yield Refusal("forbidden", Step.PARAMETERS, resource, trace=stated, meanings=("cases",))
 
 
-def _rule(field: BodyField | Parameter, refused: Refused) -> tuple[tuple[str, ...], list[Place]]:
-    """Where inside the value the rule is about, and everywhere that it is stated."""
-    if refused.at < 0:
-        return (), []
-    if refused.at >= len(field.rules):
-        raise NotATrace(NO_NODE)
-    rule: Rule = field.rules[refused.at]
-    return rule.path, [each.place for each in field.rules if (each.path, each.keyword) == (rule.path, rule.keyword)]
+def _takes_parameters(operation: Operation) -> bool:
+    match operation:
+        case List(paging=paging):
+            return any((paging.size, paging.at))
+        case Read() | Write() | Stream() | Compute() | Sweep():
+            return False
+        case _:
+            assert_never(operation)
 
 
-def _of_type(refused: Refused) -> tuple[Cause, ...]:
-    """The fixed meanings of a rule: of references, and of what no keyword of the field states."""
-    if refused.rule == "references":
-        return (Fixed("references"),)
-    if refused.rule == CANNOT_BE_MADE:
-        return (OF_VALUES,)
-    return (Fixed("values"),) if refused.at < 0 and refused.rule in ("type", "format", "pattern") else ()
+def _of_body(route: Served, body: Body, resource: str | None) -> Iterator[Refusal]:
+    for condition in ("too large", "unsupported media type", "malformed", "invalid"):
+        yield Refusal(condition, Step.BODY)
+    if resource is not None and body.fields:
+        yield Refusal("invalid", Step.BODY, resource)
+        yield from (Refusal("invalid", Step.BODY, f"{resource}.{each.field}", trace=each.trace) for each in body.fields)
+    if body.edits:
+        stated = (route.places["patch"],) if "patch" in route.places else route.trace
+        yield Refusal("different", Step.BODY, resource, trace=stated)
+        yield Refusal("conflict", Step.BODY, resource, trace=stated)
+    if body.grants:
+        yield Refusal("invalid", Step.BODY, GRANT_TYPE)
 
 
-def _of_query(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, ...]]:
-    names = query_parameters(route)
-    if refused.target >= len(names):
-        raise NotATrace(NO_NODE)
-    if refused.target < 0:
-        key = "requests unknown parameters"
-        return None, once(*stated([route.places[key]] if key in route.places else ()), Requested("the query"))
-    name = names[refused.target]
-    asked = Requested(f"the query parameter {name}")
-    for each in route.query:
-        if each.name == name:
-            return name, once(*stated((*_rule(each, refused)[1], *each.trace)), asked)
-    return name, once(*stated(_of_pages(route, name)), Fixed("pages and filters"), asked)
+def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
+    """What an operation may be refused for to such a caller (a scheme's name, or `anyone`): what its judge tells, then
+    what is found as it is done, whatever causes it."""
+    match operation:
+        case Read() | List():
+            yield from () if operation.judge is None else _told(operation.judge.conditions)
+            if operation.conditional:
+                yield Refusal("precondition failed", Step.DONE, operation.resource)
+        case Write():
+            yield from _told(_judged(operation))
+            yield from _told((*_lacking(operation, who), *_unfit(operation)))
+            further = operation.steps(Further)
+            yield from _told(own_invariants(operation), Step.DONE, len(further))
+            yield from _told((each.condition for each in operation.upholds), Step.DONE)
+            for effect in operation.effects:
+                # Where there is no such row, nothing happens; of several none is gone (meaning "effects").
+                of_all = effect.write.several and effect.each is None
+                left = {"not found", "forbidden", *(("gone",) if of_all else ())}
+                yield from _later(each for each in of_operation(effect.write, who) if each.condition not in left)
+            if (instead := operation.step(Instead)) is not None:
+                # The row was found just now, and this caller sees it.
+                own = of_operation(instead.write, who)
+                yield from (each for each in own if each.condition not in ("not found", "forbidden", "gone"))
+            for number, following in enumerate(further, 1):
+                yield from _later(of_operation(following.write, who), number)
+        case Sweep():
+            yield from () if operation.judge is None else _told(operation.judge.conditions)
+            # The rows were found just now: each of them is there.
+            each_row = of_operation(operation.change.write, who)
+            yield from (each for each in each_row if each.condition not in ("not found", "gone"))
+        case Stream():
+            yield from () if operation.judge is None else _told(operation.judge.conditions)
+            yield Refusal("invalid", Step.DONE)
+            if operation.lines:
+                yield Refusal("precondition failed", Step.DONE)
+        case Compute():
+            yield from () if operation.judge is None else _told(operation.judge.conditions)
+            if operation.conditional:
+                yield Refusal("precondition failed", Step.DONE)
+        case _:
+            assert_never(operation)
 
 
-def _of_pages(route: Served, name: str) -> list[Place]:
-    """Where a parameter of pages is stated."""
-    found: list[Place] = []
-    for admission in route.admissions:
-        if not isinstance(admission.operation, List):
-            continue
-        paging = admission.operation.paging
-        for key in ("size", "at"):
-            if getattr(paging, key) == name:
-                keys = (key, "minimum", "maximum") if key == "size" else (key, "by")
-                found += [paging.places[each] for each in keys if each in paging.places]
-    return found
+def _judged(write: Write) -> Iterator[Condition]:
+    """What the judge of a write tells. What may make a row misses one of its own only where it is there, and not
+    seen."""
+    for each in write.judge.conditions:
+        makes = isinstance(write, Ensure) and write.makes
+        own = makes and each.condition == "not found" and each.subject == write.resource
+        if not own or not set(write.seen).isdisjoint(each.trace):
+            yield each
 
 
-def _of_path(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, ...]]:
-    every = (*route.stored, *route.path)
-    if not 0 <= refused.target < len(every):
-        raise NotATrace(NO_NODE)
-    own = every[refused.target]
-    return own.name, once(*stated((*_rule(own, refused)[1], *own.trace)), Requested("the path"))
+def _unfit(write: Write) -> Iterator[Condition]:
+    """That what the contract gives a field cannot be made, or is not as the field says. What always can be, and is, is
+    not among it."""
+    assigns = given_values(write)
+    sure = {each.field for each in assigns if each.otherwise is not None and _is_sure_to_fit(each)}
+    yield from (each for each in of_values(write, sure))
 
 
-def _of_header(route: Served, refused: Refused) -> tuple[str | None, tuple[Cause, ...]]:
-    names = header_parameters(route)
-    if not 0 <= refused.target < len(names):
-        raise NotATrace(NO_NODE)
-    name = names[refused.target]
-    asked = Requested(f"the header {name}")
-    for each in route.headers:
-        if each.name.lower() == name:
-            return each.name, once(*stated((*_rule(each, refused)[1], *each.trace)), asked)
-    if name == IDEMPOTENCY_KEY:
-        key = route.places.get("idempotency key")
-        return name, once(*stated([] if key is None else [key]), Fixed("idempotency keys"), asked)
-    return name, once(*stated(route.trace), Fixed("streams"), asked)
+def _is_sure_to_fit(assign: Assign) -> bool:
+    match assign.otherwise:
+        case Call(function="random", arguments=[Constant()]):
+            return assign.held is None or assign.held.schema is None
+        case None:
+            return False
+        case _:
+            return _is_made(assign.otherwise)
+
+
+def _is_made(typed: Typed) -> bool:
+    """Whether it is written out in the contract, and was held to its field with that."""
+    match typed:
+        case MakeObject(members=members):
+            return all(_is_made(each) for _, each in members)
+        case MakeArray(items=items):
+            return all(map(_is_made, items))
+        case _:
+            return isinstance(typed, Constant)
+
+
+def _lacking(write: Write, who: str) -> Iterator[Condition]:
+    """That a field has to have a value and is given none, where what gives it may have none."""
+    for each in given_values(write):
+        if each.otherwise is not None and not each.type.nullable and not _is_sure(each.otherwise, who):
+            yield of_lack(write, each)
+
+
+def _is_sure(typed: Typed, who: str) -> bool:
+    """Whether it has a value of whatever request is not refused. Of who is not known nothing has."""
+    match typed:
+        case Call(function="?:", arguments=[Call(function="fails", arguments=[tried]), _, value]):
+            return tried == value and _is_sure(value, who)
+        case Select(operand=operand, type=type_):
+            return not type_.nullable and _is_sure(operand, who)
+        case Variable(name="caller"):
+            return who != "anyone"
+        case _:
+            return not typed.type.nullable
+
+
+def _told(conditions: Iterable[Condition], step: Step = Step.JUDGED, after: int = 0) -> Iterator[Refusal]:
+    for each in conditions:
+        yield Refusal(each.condition, step, each.subject, each.code, each.trace, after=after, of=each)
+
+
+def _later(found: Iterable[Refusal], after: int = 0) -> Iterator[Refusal]:
+    """The same, found as another operation is done: where nothing has refused the request."""
+    return (replace(each, step=Step.DONE, after=after + each.after) for each in found)
+
+
+def _resource(operation: Operation) -> str | None:
+    return None if isinstance(operation, Compute | Stream) else operation.resource

@@ -17,8 +17,6 @@ from ninefold.plan import operations
 from ninefold.plan import routes as plan
 from ninefold.plan.likewise import takes_steps
 from ninefold.plan.writes import Write as PlannedWrite
-from ninefold.refusals.refusal import Refusal
-from ninefold.refusals.served import of_case, of_operation
 from ninefold.runtime.messages.decode import Body
 from ninefold.runtime.messages.message import HEAD_BYTES, HeaderFields, Request, header_value
 from ninefold.runtime.messages.parameters import Declared
@@ -31,6 +29,8 @@ from ninefold.runtime.operations.sweep import Sweep
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.rates import Rate
 from ninefold.runtime.request.schemes import Scheme
+from ninefold.trace.refusal import Refusal
+from ninefold.trace.refusals import of_case, of_operation
 from ninefold.values import Type, Value
 
 Operation: TypeAlias = Read | List | Write | Sweep | Compute | Stream

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 
+from ninefold.contract.questions.ask import accepted_proposals, is_proposed
 from ninefold.diagnostics.source import Place, Span
 from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.endpoints import Endpoint
@@ -13,7 +14,6 @@ from ninefold.language.fact import value_of
 from ninefold.language.meanings import Meaning, meaning_named
 from ninefold.language.routes import Literal
 from ninefold.pipeline import Loaded
-from ninefold.questions.ask import accepted_proposals, is_proposed
 from ninefold.tools.explain import (
     authentication,
     errors,

@@ -28,10 +28,10 @@ from ninefold.pipeline import Loaded
 from ninefold.plan import problems
 from ninefold.plan.problems import names
 from ninefold.plan.routes import Served
-from ninefold.refusals.refusal import Refusal
-from ninefold.refusals.served import refusals
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence
 from ninefold.tools.explain.explanation import Cause, Item
+from ninefold.trace.refusal import Refusal
+from ninefold.trace.refusals import refusals
 
 NOT_IN_FORCE = "NF0601"
 """The code of the notes on what is stated and not in force."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 
+from ninefold.contract.refusals import stated
 from ninefold.contract.survey import actions
 from ninefold.diagnostics.source import Span
 from ninefold.language.actions import Action
@@ -13,11 +14,10 @@ from ninefold.language.conditions import CONDITIONS, NO_ENDPOINT, Step, paramete
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.language.verbs import OUTCOMES, instead_of, kind_of
-from ninefold.refusals import stated
-from ninefold.refusals.refusal import Refusal
 from ninefold.tools.explain.errors import own_code
 from ninefold.tools.explain.explanation import Cause, Item
 from ninefold.tools.explain.grounds import Grounds
+from ninefold.trace.refusal import Refusal
 
 ALONE = frozenset(each.name for each in CONDITIONS if each.alone)
 """The conditions that are told where no other is."""

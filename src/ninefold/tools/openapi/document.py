@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ninefold.contract.questions.ask import in_order
 from ninefold.language.conditions import Step
-from ninefold.questions.ask import in_order
-from ninefold.refusals.refusal import Refusal
 from ninefold.tools.openapi import endpoints, errors, events, schemas
 from ninefold.tools.openapi import service as of_service
 from ninefold.tools.openapi.responses import TEXT
 from ninefold.tools.openapi.schemas import component
 from ninefold.tools.openapi.service import Json, Service
+from ninefold.trace.refusal import Refusal
 
 VERSION = "3.1.0"
 

@@ -16,9 +16,9 @@ from ninefold.plan.limits import Rate
 from ninefold.plan.operations import Paging
 from ninefold.plan.problems import ErrorCode, names
 from ninefold.plan.routes import Served
-from ninefold.refusals.refusal import Refusal
 from ninefold.tools.openapi.schemas import INTEGER, component, error_name, reference, rewritten, value_or_null
 from ninefold.tools.openapi.service import Endpoint, Json, Service, version_headers
+from ninefold.trace.refusal import Refusal
 from ninefold.values import duration_text, required
 
 

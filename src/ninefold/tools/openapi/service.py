@@ -29,8 +29,8 @@ from ninefold.plan.routes import Served, in_case
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Pin, Version
 from ninefold.plan.writes import Write
-from ninefold.refusals.refusal import Refusal
-from ninefold.refusals.served import refusals
+from ninefold.trace.refusal import Refusal
+from ninefold.trace.refusals import refusals
 from ninefold.values import duration_text
 
 Json: TypeAlias = dict[str, Any]

@@ -12,6 +12,7 @@ from enum import Enum
 from ninefold.checked import endpoints as checked
 from ninefold.checked.endpoints import Endpoint as CheckedEndpoint
 from ninefold.checked.service import Checked
+from ninefold.contract.refusals.requests import of_callers
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.frozen import dataclass
@@ -23,7 +24,6 @@ from ninefold.language.conditions import Step
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, StatedNone, value_of
-from ninefold.refusals.requests import of_callers
 
 
 def possible(states: tuple[str, ...], field: str, resource: str, conditions: tuple[Typed, ...]) -> tuple[str, ...]:

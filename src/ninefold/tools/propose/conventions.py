@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from ninefold.contract.questions.question import STATES
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.authentication import UNSEEN_ROWS
@@ -27,7 +28,6 @@ from ninefold.language.responses import RESPONSES
 from ninefold.language.states import MACHINE
 from ninefold.language.verbs import SUBSCRIPTION, kind_of
 from ninefold.language.versioning import COMPATIBLE
-from ninefold.questions.question import STATES
 from ninefold.tools.propose.facts import (
     ADDING,
     BY_IDENTIFIER,

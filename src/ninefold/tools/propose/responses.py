@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Final
 
+from ninefold.contract.questions.errors import conditions_without_code
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
@@ -18,7 +19,6 @@ from ninefold.language.limits import Pages
 from ninefold.language.resources import Field, Resource
 from ninefold.language.routes import Literal, PathName
 from ninefold.language.verbs import kind_of
-from ninefold.questions.errors import conditions_without_code
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
 from ninefold.tools.propose.facts import (
     CREATED,

@@ -1,11 +1,12 @@
 """What may refuse a request to an endpoint, drawn from what the contract states: also of one that is half-written.
 
-Wherever there is a plan it says what that says (`ninefold.refusals.served`), which a law holds it to."""
+Wherever there is a plan it says what that says (`ninefold.trace.refusals`), which a law holds it to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ninefold.contract.refusals import requests, rows
 from ninefold.contract.survey import Survey
 from ninefold.language.amounts import duration
 from ninefold.language.authentication import ANYONE
@@ -14,8 +15,7 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, value_of
 from ninefold.language.limits import applying
 from ninefold.language.versioning import Version
-from ninefold.refusals import requests, rows
-from ninefold.refusals.refusal import Refusal
+from ninefold.trace.refusal import Refusal
 
 
 def of_any(survey: Survey) -> Iterator[Refusal]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ninefold.contract.questions.open import missing, open_in
+from ninefold.contract.questions.question import At, blocking, unanswered
+from ninefold.contract.questions.resources import unsaid
 from ninefold.contract.survey import (
     Survey,
     actions,
@@ -28,9 +31,6 @@ from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_
 from ninefold.language.responses import RESPONSES
 from ninefold.language.routes import WITHOUT_CONTENT, PathName
 from ninefold.language.verbs import kind_of
-from ninefold.questions.open import missing, open_in
-from ninefold.questions.question import At, blocking, unanswered
-from ninefold.questions.resources import unsaid
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:

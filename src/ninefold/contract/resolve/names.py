@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from ninefold.contract.resolve.declared import Declared, Names, declared, listed, parameters
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.codes import NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.diagnostics.diagnostic import Label
@@ -28,7 +29,6 @@ from ninefold.language.states import ResourceStates, States, Transition
 from ninefold.language.uses import uses
 from ninefold.language.verbs import READ_ONLY
 from ninefold.language.versioning import Change, Versioning
-from ninefold.resolve.declared import Declared, Names, declared, listed, parameters
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 
 

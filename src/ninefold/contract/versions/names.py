@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from ninefold.contract.service import Contract
+from ninefold.contract.versions.way import Way, each_in, holding, in_fact
 from ninefold.diagnostics.codes import NEWER_LINE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language.authentication import Permission
@@ -26,7 +27,6 @@ from ninefold.language.schemas import Schema
 from ninefold.language.uses import renamed
 from ninefold.language.versioning import OF_CASE, OF_ENDPOINT, Change
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
-from ninefold.versions.way import Way, each_in, holding, in_fact
 
 _OF_ENDPOINT = tuple(
     each.name for each in fields(Endpoint) if each.name not in ("key", "method", "segments", "span", "case")

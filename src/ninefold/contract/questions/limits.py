@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from operator import attrgetter
 
+from ninefold.contract.questions.open import missing, open_in
+from ninefold.contract.questions.question import At, blocking, unanswered
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.source import Span
 from ninefold.language.declaration import members
@@ -12,8 +14,6 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, StatedNone, is_open, value_of, within
 from ninefold.language.limits import BODY_SIZE, KEYS, PAGES, Pages, narrowed
 from ninefold.language.question import OpenQuestion
-from ninefold.questions.open import missing, open_in
-from ninefold.questions.question import At, blocking, unanswered
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from ninefold.contract.questions.question import RESOURCES, At, blocking, leaving_out, unanswered
 from ninefold.contract.shared_types import own_members
 from ninefold.contract.survey import Survey, actions
 from ninefold.contract.writes import named_in_path
@@ -16,7 +17,6 @@ from ninefold.language.question import OpenQuestion
 from ninefold.language.resources import FIELDS, ON_DELETE, PRIMARY_KEY, READABLE, TYPE, Field, Resource, SharedType
 from ninefold.language.schemas import Schema
 from ninefold.language.verbs import kind_of
-from ninefold.questions.question import RESOURCES, At, blocking, leaving_out, unanswered
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence, scalars
 
 

@@ -9,16 +9,8 @@ from itertools import pairwise
 from typing import TypeVar
 
 from ninefold.contract.service import Contract
-from ninefold.diagnostics.codes import NO_WAY_BACK, ODD_DATES, UNNAMEABLE
-from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, Severity
-from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Span
-from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, value_of
-from ninefold.language.question import OpenQuestion
-from ninefold.language.routes import Literal
-from ninefold.language.versioning import ENDPOINT, OF_CASE, OF_ENDPOINT, Change, Version, VersionScheme
-from ninefold.versions.fields import change_field
-from ninefold.versions.names import (
+from ninefold.contract.versions.fields import change_field
+from ninefold.contract.versions.names import (
     change_case,
     change_code,
     change_endpoint,
@@ -27,8 +19,16 @@ from ninefold.versions.names import (
     change_view,
     with_lines,
 )
-from ninefold.versions.shown import with_shown
-from ninefold.versions.way import Way
+from ninefold.contract.versions.shown import with_shown
+from ninefold.contract.versions.way import Way
+from ninefold.diagnostics.codes import NO_WAY_BACK, ODD_DATES, UNNAMEABLE
+from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, Severity
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
+from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, value_of
+from ninefold.language.question import OpenQuestion
+from ninefold.language.routes import Literal
+from ninefold.language.versioning import ENDPOINT, OF_CASE, OF_ENDPOINT, Change, Version, VersionScheme
 
 
 def of_version(version: Version, diagnostics: Iterable[Diagnostic], said: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

@@ -6,6 +6,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from ninefold.contract.questions import (
+    authentication,
+    endpoints,
+    errors,
+    events,
+    limits,
+    resources,
+)
+from ninefold.contract.questions.open import Concerned, open_in
+from ninefold.contract.questions.question import (
+    PART_QUESTIONS,
+    PROPOSED,
+    PURPOSE,
+    STATES,
+    WRITTEN,
+    At,
+    blocking,
+    leaving_out,
+    unanswered,
+)
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span, Spans
@@ -19,26 +39,6 @@ from ninefold.language.question import OpenQuestion
 from ninefold.language.states import FROM, INITIAL, MACHINE, TO
 from ninefold.language.table import key_at, row_written
 from ninefold.language.versioning import CHANGES
-from ninefold.questions import (
-    authentication,
-    endpoints,
-    errors,
-    events,
-    limits,
-    resources,
-)
-from ninefold.questions.open import Concerned, open_in
-from ninefold.questions.question import (
-    PART_QUESTIONS,
-    PROPOSED,
-    PURPOSE,
-    STATES,
-    WRITTEN,
-    At,
-    blocking,
-    leaving_out,
-    unanswered,
-)
 from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Word
 from ninefold.syntax.proposals import proposals
 

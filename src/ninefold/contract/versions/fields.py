@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ninefold.contract.versions.shown import Shows, called_so, in_templates
+from ninefold.contract.versions.way import OF_FIELDS, Way, each_in
 from ninefold.diagnostics.codes import NO_SUCH_CHANGE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
@@ -16,8 +18,6 @@ from ninefold.language.resources import Field, Resource, Seen
 from ninefold.language.schemas import Schema
 from ninefold.language.versioning import Change
 from ninefold.syntax.nodes import Entry, Mapping, Scalar, Style
-from ninefold.versions.shown import Shows, called_so, in_templates
-from ninefold.versions.way import OF_FIELDS, Way, each_in
 
 
 def change_field(way: Way, change: Change, resource: Resource, name: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from ninefold.contract.questions.question import At, blocking, leaving_out, unanswered
 from ninefold.diagnostics.source import Span
 from ninefold.language.declaration import Declared, Each, One, members
 from ninefold.language.fact import Fact, Shown
 from ninefold.language.question import OpenQuestion, Question
-from ninefold.questions.question import At, blocking, leaving_out, unanswered
 
 Concerned: TypeAlias = Mapping[str, Callable[[str], tuple[str, ...]]]
 """The endpoints that a gap concerns, by the id of the question and its subject: those that it blocks, if it blocks; of

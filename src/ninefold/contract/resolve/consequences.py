@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 
+from ninefold.contract.resolve.once import GOES_NOWHERE, HAS_NO, OF_THE_PATH, QUOTED, once
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import (
     NO_SUCH_FIELD,
@@ -30,7 +31,6 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import is_guess
 from ninefold.language.terms import names_in
-from ninefold.resolve.once import GOES_NOWHERE, HAS_NO, OF_THE_PATH, QUOTED, once
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence, every_entry, scalars
 
 _FIRST_OF_EXPRESSIONS, _FIRST_OF_MEANINGS = "NF0400", "NF0500"

@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from ninefold.contract.rows import PAGE, Graph, ReadAs, Rows, graph_of
 from ninefold.contract.service import Contract
+from ninefold.contract.versions.way import each_in, in_fact
 from ninefold.contract.writes import acted_on
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
@@ -28,7 +29,6 @@ from ninefold.language.fact import Name, Shown, value_of
 from ninefold.language.parameters import Expanded, Parameter, SortKey
 from ninefold.language.resources import Resource, View
 from ninefold.language.responses import Response
-from ninefold.versions.way import each_in, in_fact
 
 Shows: TypeAlias = Callable[[str], str | None]
 """From the name under which a field is shown to the older one; None: it is not shown."""

@@ -30,7 +30,7 @@ from ninefold.language.routes import PathName
 from ninefold.language.states import Machine, Transition
 from ninefold.language.verbs import kind_of
 from ninefold.plan.events import WEBSOCKET
-from ninefold.refusals.refusal import Refusal
+from ninefold.trace.refusal import Refusal
 
 
 def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:

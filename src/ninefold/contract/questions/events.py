@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ninefold.contract.questions.open import elsewhere, missing, open_in
+from ninefold.contract.questions.question import At, first_unanswered, leaving_out, unanswered
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.source import Span
 from ninefold.language.declaration import One, members
@@ -12,8 +14,6 @@ from ninefold.language.events import DELIVERY, KEPT, KINDS, Delivery
 from ninefold.language.fact import Shown, StatedNone
 from ninefold.language.question import OpenQuestion
 from ninefold.language.verbs import VERBS, kind_of
-from ninefold.questions.open import elsewhere, missing, open_in
-from ninefold.questions.question import At, first_unanswered, leaving_out, unanswered
 
 STREAMING = frozenset(verb.name for verb in VERBS.values() if verb.streams)
 """Verbs that do nothing where there are no events."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, Final, TypeVar
 
+from ninefold.contract.resolve.names import judge
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.codes import INCLUDED_CYCLE, SAME_NAME, TOO_MANY, UNDECLARED
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, in_order
@@ -26,7 +27,6 @@ from ninefold.language.states import states
 from ninefold.language.table import keys_under
 from ninefold.language.terms import terms
 from ninefold.language.versioning import Versioning
-from ninefold.resolve.names import judge
 from ninefold.syntax.nodes import Document, Node
 from ninefold.syntax.parser import MOST_DIAGNOSTICS
 

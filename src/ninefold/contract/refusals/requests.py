@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from ninefold.contract.integrity import is_constant
 from ninefold.contract.reach import names_in
+from ninefold.contract.refusals.rows import named_row, ways_of_streams
 from ninefold.contract.survey import Survey, actions, signs_out_caller
 from ninefold.contract.writes import acted_on, changes, given, is_whole, stored_of_path
 from ninefold.diagnostics.source import Span
@@ -23,8 +24,7 @@ from ninefold.language.routes import PathName
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import GRANT
 from ninefold.plan.events import RESUME, RESUMED_BY, WEBSOCKET
-from ninefold.refusals.refusal import Refusal
-from ninefold.refusals.rows import named_row, ways_of_streams
+from ninefold.trace.refusal import Refusal
 
 
 def is_computed(default: Fact[Name | Expression] | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ninefold.contract.questions.question import At, blocking, first_unanswered, unanswered
 from ninefold.contract.survey import Survey
 from ninefold.language.authentication import (
     ALL,
@@ -24,7 +25,6 @@ from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, StatedNone, value_of
 from ninefold.language.question import OpenQuestion
-from ninefold.questions.question import At, blocking, first_unanswered, unanswered
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:

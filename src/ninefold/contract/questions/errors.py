@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from ninefold.contract.questions.open import elsewhere, open_in
+from ninefold.contract.questions.question import At, blocking, leaving_out, unanswered
+from ninefold.contract.refusals import stated
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -14,10 +17,7 @@ from ninefold.language.conditions import CHECK, STATUSES, Step, parameter_of
 from ninefold.language.errors import CODES, STATUS, ErrorCode
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of
 from ninefold.language.question import OpenQuestion
-from ninefold.questions.open import elsewhere, open_in
-from ninefold.questions.question import At, blocking, leaving_out, unanswered
-from ninefold.refusals import stated
-from ninefold.refusals.refusal import Refusal
+from ninefold.trace.refusal import Refusal
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:
