@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ninefold.plan.limits import Rate as Planned
 from ninefold.runtime.request import algorithms
 from ninefold.runtime.request.algorithms import Algorithm, FixedWindow, SlidingWindow, TokenBucket
-from ninefold.runtime.request.rates import Rate
+from ninefold.runtime.request.rates import Rate, count_keys
 
 Taken: TypeAlias = Sequence[int]
 """The times of the requests that were taken, in order."""
@@ -157,6 +157,15 @@ def test_what_is_kept_is_bounded(name: str) -> None:
     for number in range(200):
         rate.count("the last", 10**12 + number * 10**9)
     assert len(rate) == 1
+
+
+@EVERY
+def test_a_key_is_kept_however_often_it_was_looked_at(name: str) -> None:
+    rate, keys = Rate(planned(name, 5, 1_000, 5), most=2_000), ("one", "other")
+    for number in range(1_000):
+        for key in keys:
+            count_keys([(rate, key)], number * 10**6)
+    assert len(rate) == len(keys)
 
 
 def planned(name: str, allow: int, per: int, burst: int) -> Planned:

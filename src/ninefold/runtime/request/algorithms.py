@@ -17,6 +17,7 @@ All arithmetic is on integers, so that no request is lost or won by rounding.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -40,7 +41,7 @@ class Standing(Struct, frozen=True, gc=False):
 
 class Algorithm(Protocol):
     def standing(self, state: Any, now: int) -> Standing:
-        """How a key with this state stands."""
+        """How a key with this state stands, which stays as it is."""
 
     def counted(self, state: Any, now: int) -> Any:
         """The state after one more request, of which some remained. The old state is not used again."""
@@ -112,18 +113,19 @@ class SlidingWindow:
     per: int
 
     def standing(self, state: Log | None, now: int) -> Standing:
-        if state is None:
+        if state is None or not state.ends or now - state.ends[-1] >= self.per:
             return Standing(self.allow, 0, 0)
-        self._forget(state, now)
-        if not state.ends:
-            return Standing(self.allow, 0, 0)
-        remaining = self.allow - state.total
-        wait = 0 if remaining > 0 else state.ends[0] + self.per - now
+        past = self._past(state, now)
+        remaining = self.allow - state.total + (sum(state.counts[:past]) if past else 0)
+        wait = 0 if remaining > 0 else state.ends[past] + self.per - now
         return Standing(remaining, wait, state.ends[-1] + self.per - now)
 
     def counted(self, state: Log | None, now: int) -> Log:
         log = Log() if state is None else state
-        self._forget(log, now)
+        past = self._past(log, now)
+        if past:
+            log.total -= sum(log.counts[:past])
+            del log.ends[:past], log.counts[:past]
         together = 0 if self.allow <= FINEST else self.per // FINEST
         if log.ends and now - log.opened < together:
             log.ends[-1] = now
@@ -149,13 +151,9 @@ class SlidingWindow:
         log.total = sum(log.counts)
         return log
 
-    def _forget(self, log: Log, now: int) -> None:
-        past = 0
-        while past < len(log.ends) and now - log.ends[past] >= self.per:
-            log.total -= log.counts[past]
-            past += 1
-        if past:
-            del log.ends[:past], log.counts[:past]
+    def _past(self, log: Log, now: int) -> int:
+        """How many of its entries are in the window no more."""
+        return bisect_right(log.ends, now - self.per)
 
 
 @dataclass(frozen=True, slots=True)
