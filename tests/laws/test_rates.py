@@ -73,9 +73,20 @@ def test_it_takes_what_its_model_takes(name: str, allow: int, per: int, burst: i
         now += step
         takes = algorithm.standing(state, now).remaining > 0
         assert takes is MODELS[name](taken, now, allow, per, burst)
+        state = one_more(algorithm, state, now)
         if takes:
-            state = algorithm.counted(state, now)
             taken.append(now)
+
+
+def one_more(algorithm: Algorithm, state: Any, now: int) -> Any:
+    """The state after one more request, if that is taken."""
+    before = algorithm.standing(state, now)
+    taken = algorithm.taken(state, now)
+    if taken is None:
+        assert before.remaining < 1 and algorithm.standing(state, now) == before
+        return state
+    assert before.remaining == taken[1].remaining + 1 and algorithm.standing(taken[0], now) == taken[1]
+    return taken[0]
 
 
 @EVERY
@@ -96,10 +107,10 @@ def test_what_it_says_of_itself_is_true(name: str, allow: int, per: int, burst: 
         asked = deepcopy(state)
         for _ in range(standing.remaining):
             assert algorithm.standing(asked, now).remaining > 0
-            asked = algorithm.counted(asked, now)
+            asked = one_more(algorithm, asked, now)
         assert algorithm.standing(asked, now).remaining == 0
         if standing.remaining:
-            state = algorithm.counted(state, now)
+            state = one_more(algorithm, state, now)
 
 
 @given(allow=st.integers(5, 40), per=st.integers(1, 400), steps=st.lists(st.integers(0, 9), max_size=300))
@@ -114,7 +125,7 @@ def test_a_coarse_sliding_window_takes_back_late_and_never_early(allow: int, per
             now += step
             if window.standing(state, now).remaining > 0:
                 assert sliding_window(taken, now, allow, per, 0)
-                state = window.counted(state, now)
+                state = one_more(window, state, now)
                 taken.append(now)
                 assert len(state.ends) <= 4 + 2 or per < 4
             else:
@@ -142,9 +153,9 @@ def test_keys_do_not_know_of_each_other(
         now += step * 1_000
         expected = algorithm.standing(alone.get(key), now)
         assert rate.standing(key, now) == expected
-        if expected.remaining:
-            rate.count(key, now)
-            alone[key] = algorithm.counted(alone.get(key), now)
+        counted = rate.count(key, now)
+        assert (counted is not None) is (expected.remaining > 0)
+        alone[key] = one_more(algorithm, alone.get(key), now)
 
 
 @EVERY

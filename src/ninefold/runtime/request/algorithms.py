@@ -40,11 +40,16 @@ class Standing(Struct, frozen=True, gc=False):
 
 
 class Algorithm(Protocol):
+    @property
+    def grows(self) -> bool:
+        """Whether the state of one key may hold more numbers than that of another."""
+
     def standing(self, state: Any, now: int) -> Standing:
         """How a key with this state stands, which stays as it is."""
 
-    def counted(self, state: Any, now: int) -> Any:
-        """The state after one more request, of which some remained. The old state is not used again."""
+    def taken(self, state: Any, now: int) -> tuple[Any, Standing] | None:
+        """The state after one more request, and how it stands then. The old state is not used again. None: none
+        remained, and all is as it was."""
 
     def size(self, state: Any) -> int:
         """How many numbers the state holds."""
@@ -60,6 +65,7 @@ class Pair:
     """An algorithm whose state is two numbers."""
 
     __slots__ = ()
+    grows = False
 
     def size(self, state: Any) -> int:
         return 2
@@ -86,10 +92,12 @@ class FixedWindow(Pair):
         left = began + self.per - now
         return Standing(self.allow - count, 0 if count < self.allow else left, left)
 
-    def counted(self, state: tuple[int, int] | None, now: int) -> tuple[int, int]:
-        if state is None or now - state[0] >= self.per:
-            return now, 1
-        return state[0], state[1] + 1
+    def taken(self, state: tuple[int, int] | None, now: int) -> tuple[tuple[int, int], Standing] | None:
+        began, count = (now, 0) if state is None or now - state[0] >= self.per else state
+        if count >= self.allow:
+            return None
+        state = began, count + 1
+        return state, self.standing(state, now)
 
 
 class Log:
@@ -109,6 +117,8 @@ class Log:
 class SlidingWindow:
     """The state: a `Log`."""
 
+    grows = True
+
     allow: int
     per: int
 
@@ -120,7 +130,9 @@ class SlidingWindow:
         wait = 0 if remaining > 0 else state.ends[past] + self.per - now
         return Standing(remaining, wait, state.ends[-1] + self.per - now)
 
-    def counted(self, state: Log | None, now: int) -> Log:
+    def taken(self, state: Log | None, now: int) -> tuple[Log, Standing] | None:
+        if self.standing(state, now).remaining < 1:
+            return None
         log = Log() if state is None else state
         past = self._past(log, now)
         if past:
@@ -135,7 +147,7 @@ class SlidingWindow:
             log.ends.append(now)
             log.counts.append(1)
         log.total += 1
-        return log
+        return log, self.standing(log, now)
 
     def size(self, state: Log) -> int:
         return 2 * len(state.ends) + 2
@@ -169,11 +181,14 @@ class TokenBucket(Pair):
         full = self.burst * self.per
         return full if state is None else min(full, state[0] + (now - state[1]) * self.allow)
 
-    def standing(self, state: tuple[int, int] | None, now: int) -> Standing:
-        level = self._level(state, now)
-        missing = self.per - level
-        wait = 0 if missing <= 0 else -(-missing // self.allow)
-        return Standing(level // self.per, wait, -(-(self.burst * self.per - level) // self.allow))
+    def _standing(self, level: int) -> Standing:
+        per, allow = self.per, self.allow
+        wait = 0 if level >= per else -((level - per) // allow)
+        return Standing(level // per, wait, -((level - self.burst * per) // allow))
 
-    def counted(self, state: tuple[int, int] | None, now: int) -> tuple[int, int]:
-        return self._level(state, now) - self.per, now
+    def standing(self, state: tuple[int, int] | None, now: int) -> Standing:
+        return self._standing(self._level(state, now))
+
+    def taken(self, state: tuple[int, int] | None, now: int) -> tuple[tuple[int, int], Standing] | None:
+        level = self._level(state, now) - self.per
+        return None if level < 0 else ((level, now), self._standing(level))

@@ -279,9 +279,9 @@ def headers_told(
 ) -> HeaderFields:
     """What a response tells beside its own: of the rates that counted its request, and of its version."""
     more = service.headers_of_rates.told(told, limited) if told else ()
-    if version.tells:
-        more = (*more, *version.told(endpoint.key, values, service.sources.clock()))
-    return more
+    if version.links is None:
+        return more + version.headers
+    return more + version.told(endpoint.key, values, service.sources.clock())
 
 
 def open_to_origins(x: Exchange, response: Response | Follow) -> Response | Follow:

@@ -45,8 +45,8 @@ class Rate:
         self.allow = rate.allow
         self.of = _key(rate.of)
         self.reads_request = not isinstance(rate.of, str) and "request" in free_variables(rate.of)
-        self.policy = _policy(rate)
         self.named = _string(rate.name)
+        self.policy = _policy(rate, self.named)
         self._algorithm = algorithm(rate)
         self._states: OrderedDict[Key, Any] = OrderedDict()
         self._most = most
@@ -60,17 +60,22 @@ class Rate:
     def standing(self, key: Key, now: int) -> Standing:
         return self._algorithm.standing(self._states.get(key), now)
 
-    def count(self, key: Key, now: int) -> Standing:
-        """Count one more request, of which some remained: how the key stands then."""
-        state = self._states.get(key)
+    def count(self, key: Key, now: int) -> Standing | None:
+        """Count one more request: how the key stands then; None: none remained, and it is not counted."""
+        states, algorithm = self._states, self._algorithm
+        state = states.get(key)
+        size = self._cost(state) if algorithm.grows and state is not None else 0
+        taken = algorithm.taken(state, now)
+        if taken is None:
+            return None
+        states[key], standing = taken
         if state is not None:
-            self._size -= self._cost(state)
-            self._states.move_to_end(key)
-        state = self._states[key] = self._algorithm.counted(state, now)
-        self._size += self._cost(state)
+            states.move_to_end(key)
+        if state is None or algorithm.grows:
+            self._size += self._cost(taken[0]) - size
         if now >= self._looks_at or self._size > self._most:
             self._forget(now)
-        return self._algorithm.standing(state, now)
+        return standing
 
     def named_state(self, key: Key) -> bytes:
         """What the state of a key is called among those of all nodes."""
@@ -85,8 +90,9 @@ class Rate:
 
     def one_more(self, state: Any, now: int) -> tuple[Standing, bytes, int]:
         """The same as `count`, of such a state: how it stands then, what is kept of it and until when."""
-        state = self._algorithm.counted(state, now)
-        standing = self._algorithm.standing(state, now)
+        taken = self._algorithm.taken(state, now)
+        assert taken is not None, "some remained"
+        state, standing = taken
         return standing, json.dumps([now, *self._algorithm.numbers_of(state)]).encode(), now + standing.reset
 
     def stands(self, state: Any, now: int) -> Standing:
@@ -180,11 +186,6 @@ class Told(msgspec.Struct, frozen=True):
     standing: Standing
     refused: bool
 
-    @property
-    def told(self) -> str:
-        """An item of RateLimit (draft-ietf-httpapi-ratelimit-headers)."""
-        return f"{self.rate.named};r={self.standing.remaining};t={_seconds(self.standing.reset)}"
-
 
 def count(rates: Sequence[Rate], asking: Asking, now: int) -> tuple[Told, ...]:
     """Count a request by all of its rates, or by none if one of them refuses it. A rate whose expression has no value
@@ -199,10 +200,15 @@ def keys_of(rates: Sequence[Rate], asking: Asking) -> list[tuple[Rate, Key]]:
 
 def count_keys(keys: Sequence[tuple[Rate, Key]], now: int) -> tuple[Told, ...]:
     """The same of a request whose keys are known."""
+    if len(keys) == 1:
+        ((rate, key),) = keys
+        stands = rate.count(key, now)
+        return (Told(rate, rate.standing(key, now), True) if stands is None else Told(rate, stands, False),)
     before = [rate.standing(key, now) for rate, key in keys]
     if any(standing.remaining < 1 for standing in before):
         return tuple([Told(rate, stands, stands.remaining < 1) for (rate, _), stands in zip(keys, before, strict=True)])
-    return tuple([Told(rate, rate.count(key, now), False) for rate, key in keys])
+    counted = [(rate, rate.count(key, now)) for rate, key in keys]
+    return tuple([Told(rate, stands, False) for rate, stands in counted if stands is not None])
 
 
 def count_together(rates: Sequence[Rate], asking: Asking) -> tuple[tuple[bytes, ...], Changes[tuple[Told, ...]]]:
@@ -242,40 +248,62 @@ TRY_AGAIN: tuple[tuple[bytes, bytes], ...] = ((RETRY_AFTER, b"1"),)
 
 @dataclass(frozen=True, slots=True)
 class Headers:
-    """The headers that tell of rates, each with what it carries."""
+    """The headers that tell of rates: of each its name, what it carries, and what writes that of one rate. `usual`:
+    those of a response that refuses nothing for a rate. `retries`: one of the others says when to ask again."""
 
-    fields: tuple[tuple[bytes, plan.Carries], ...] = ()
-
-    @property
-    def retries(self) -> bool:
-        """One of them says when to ask again."""
-        return any(carries == "retry after" for _, carries in self.fields)
+    fields: Sequence[tuple[bytes, plan.Carries, Callable[[Told], bytes]]] = ()
+    usual: Sequence[tuple[bytes, plan.Carries, Callable[[Told], bytes]]] = ()
+    retries: bool = False
 
     def told(self, told: Sequence[Told], refused: bool) -> HeaderFields:
         """Of the rates that counted a request. `refused`: the response refuses it for one of them. One number stands
         for the rate that is the nearest to its end."""
+        fields = self.fields if refused else self.usual
+        if len(told) == 1:
+            (alone,) = told
+            return tuple([(name, write(alone)) for name, _, write in fields])
         nearest = min(told, key=_left_of)
         found: list[tuple[bytes, bytes]] = []
-        for name, carries in self.fields:
+        for name, carries, write in fields:
             match carries:
-                case "policies":
-                    value = ", ".join([each.rate.policy for each in told])
-                case "standings":
-                    value = ", ".join([each.told for each in told])
-                case "limit":
-                    value = str(nearest.rate.allow)
-                case "remaining":
-                    value = str(nearest.standing.remaining)
-                case "reset":
-                    value = str(_seconds(nearest.standing.reset))
+                case "policies" | "standings":
+                    value = b", ".join(map(write, told))
+                case "limit" | "remaining" | "reset":
+                    value = write(nearest)
                 case "retry after":
-                    if not refused:
-                        continue
-                    value = str(_seconds(max(each.standing.wait for each in told)))
+                    value = write(max(told, key=_wait_of))
                 case _:
                     assert_never(carries)
-            found.append((name, value.encode("ascii")))
+            found.append((name, value))
         return tuple(found)
+
+
+def _writing(carries: plan.Carries) -> Callable[[Told], bytes]:
+    match carries:
+        case "policies":
+            return lambda each: each.rate.policy
+        case "standings":
+            return _item
+        case "limit":
+            return lambda each: b"%d" % each.rate.allow
+        case "remaining":
+            return lambda each: b"%d" % each.standing.remaining
+        case "reset":
+            return lambda each: b"%d" % _seconds(each.standing.reset)
+        case "retry after":
+            return lambda each: b"%d" % _seconds(each.standing.wait)
+        case _:
+            assert_never(carries)
+
+
+def _item(each: Told) -> bytes:
+    """Of RateLimit (draft-ietf-httpapi-ratelimit-headers)."""
+    standing = each.standing
+    return b"%b;r=%d;t=%d" % (each.rate.named, standing.remaining, _seconds(standing.reset))
+
+
+def _wait_of(told: Told) -> int:
+    return told.standing.wait
 
 
 def _left_of(told: Told) -> tuple[int, int]:
@@ -283,7 +311,9 @@ def _left_of(told: Told) -> tuple[int, int]:
 
 
 def headers(limits: plan.Limits) -> Headers:
-    return Headers(tuple((header_value(each.name.lower()), each.carries) for each in limits.headers))
+    fields = [(header_value(each.name.lower()), each.carries, _writing(each.carries)) for each in limits.headers]
+    usual = [each for each in fields if each[1] != "retry after"]
+    return Headers(fields, usual, len(usual) < len(fields))
 
 
 def by_name(limits: plan.Limits) -> Mapping[str, Rate]:
@@ -300,16 +330,16 @@ def by_endpoint(limits: plan.Limits, ready: Mapping[str, Rate]) -> Mapping[str, 
     return found
 
 
-def _policy(rate: plan.Rate) -> str:
+def _policy(rate: plan.Rate, named: bytes) -> bytes:
     """An item of RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers). `w` is left out where it is no whole number
     of seconds: the field cannot say it."""
     seconds, rest = divmod(rate.per_microseconds, 1_000_000)
-    return f"{_string(rate.name)};q={rate.allow}" + ("" if rest else f";w={seconds}")
+    return b"%b;q=%d" % (named, rate.allow) + (b"" if rest else b";w=%d" % seconds)
 
 
-def _string(text: str) -> str:
+def _string(text: str) -> bytes:
     """A String of structured fields (RFC 9651 3.3.3)."""
-    return '"' + header_value(text).decode("ascii").replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return b'"%b"' % header_value(text).replace(b"\\", b"\\\\").replace(b'"', b'\\"')
 
 
 def _seconds(nanoseconds: int) -> int:
