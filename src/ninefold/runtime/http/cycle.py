@@ -8,6 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
+from operator import itemgetter
 from typing import Any, Protocol, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
@@ -285,9 +286,9 @@ def begun_head(status: int, common: bytes | None, own: HeaderFields) -> bytes | 
 
 def lines_of(fields: HeaderFields) -> bytes | None:
     """Those of a head; None: one of them is of the connection."""
-    if not _OF_CONNECTION.isdisjoint([name for name, _ in fields]):
+    if not _OF_CONNECTION.isdisjoint(map(_name, fields)):
         return None
-    return _block([b"%b: %b\r\n" % field for field in fields])
+    return _block(list(map(_line, fields)))
 
 
 def _block(lines: Sequence[bytes]) -> bytes:
@@ -300,6 +301,7 @@ def _block(lines: Sequence[bytes]) -> bytes:
 
 
 _lines_again = lru_cache(maxsize=256)(lines_of)
+_name, _line = itemgetter(0), b"%b: %b\r\n".__mod__
 _OF_CONNECTION = frozenset((b"content-length", b"connection", b"transfer-encoding"))
 _STATUS_LINES = {status: status_line(status) for status in range(100, 600)}
 

@@ -54,6 +54,7 @@ class Shape:
         "_is_tagged",
         "_plain",
         "_revision",
+        "_row_tag",
         "_show",
         "_status",
         "digested",
@@ -80,6 +81,8 @@ class Shape:
         self._is_tagged = self.digested or self._revision is not None
         # It has neither a tag nor headers of its own.
         self._plain = not (self._headers or self._is_tagged)
+        # The same where it has no headers of its own, and its tag is of its row alone.
+        self._row_tag = None if self._headers or self.digested else self._revision
 
     def body(self, row: Row, rows: Sequence[Row], env: Env) -> bytes | None:
         """The content for a row, or for the rows of a page; None: there is none."""
@@ -103,8 +106,12 @@ class Shape:
         """The response for a row, or for the rows of a page. `opaque`: of a tag that is not of this response's own
         content."""
         body = None if self._show is None else _encode(self._show(row, rows, env))
-        if self._plain and opaque is None and body is not None:
-            return Response(self._status, self._content_type, body)
+        if opaque is None and body is not None:
+            if self._plain:
+                return Response(self._status, self._content_type, body)
+            if self._row_tag is not None and not env.get(environment.CHOSEN):
+                tag = _tag(self.tag_prefix + str(row[self._row_tag]))
+                return Response(self._status, (*self._content_type, tag), body)
         if opaque is None and self._is_tagged:
             opaque = self.opaque(row, body, env)
         headers = self._own_headers(row, rows, env, opaque)
@@ -119,12 +126,16 @@ class Shape:
             return ()
         fields: list[tuple[bytes, bytes]] = []
         if opaque is not None:
-            fields.append((b"etag", header_value(f'"{opaque}"')))
+            fields.append(_tag(opaque))
         for name, value, write in self._headers:
             shown = value(row, rows, env)
             if shown is not None:
                 fields.append((name, write(shown if type(shown) is str else _encode(shown).decode())))
         return tuple(fields)
+
+
+def _tag(opaque: str) -> tuple[bytes, bytes]:
+    return b"etag", header_value(f'"{opaque}"')
 
 
 def field_line(name: bytes, text: str) -> tuple[bytes, bytes]:
