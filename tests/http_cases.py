@@ -1,4 +1,4 @@
-"""Exchanges over HTTP, as `ninefold.ablate.requests` reads them from a file, told to a service that really listens.
+"""Exchanges over HTTP, as `ninefold.diff.requests` reads them from a file, told to a service that really listens.
 
 Here each request has its response:
 
@@ -21,7 +21,7 @@ import httpx
 from msgspec.structs import replace
 from tests.serving import in_a_thread
 
-from ninefold.ablate.requests import Exchange, Known, body_matches, filled, text_matches
+from ninefold.diff.requests import Exchange, Known, body_matches, filled, text_matches
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.operator.rows import Caller, stated_rows

@@ -32,9 +32,9 @@ from tests.slices import some
 from tests.statements import running, unknown
 from tests.trace.accounted import problems
 
-from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
+from ninefold.diff.requests import Known, read_exchanges
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.pipeline import Loaded
 from ninefold.plan.environment import EACH

@@ -24,7 +24,7 @@ from tests.postgresql.nodes import CONTRACT, Load, hall, person
 from tests.slices import TAKEN, many, some
 from tests.waiting import PATIENCE, until
 
-from ninefold.ablate.requests import Known, read_exchanges
+from ninefold.diff.requests import Known, read_exchanges
 from ninefold.runtime.http.passing import Link
 from ninefold.runtime.operations.timers import BATCH
 

@@ -12,14 +12,14 @@ from pathlib import Path
 from tests.contracts import compiled, contract_of, operator_of
 from tests.slices import some
 
-from ninefold.ablate.ablate import asked_of
-from ninefold.ablate.compare import Change, body_is_less, is_less, refuses, says_the_same
-from ninefold.ablate.facts import Written, without, written
-from ninefold.ablate.fixed import Whole, rehearse, scripts
-from ninefold.ablate.rehearsal import Seen
+from ninefold.diff.ablate.ablate import asked_of
+from ninefold.diff.ablate.compare import Change, body_is_less, is_less, refuses, says_the_same
+from ninefold.diff.ablate.facts import Written, without, written
+from ninefold.diff.ablate.fixed import Whole, rehearse, scripts
 from ninefold.diff.compare import diff
 from ninefold.diff.finding import Difference
 from ninefold.diff.meaning import felt, meaning
+from ninefold.diff.rehearsal import Seen
 from ninefold.language.key import Kind
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, scalars

@@ -12,12 +12,12 @@ from tests.contracts import ALL, compiled, title
 from tests.diff.test_pairs import PAIRS, TEXT, edited, loaded
 from tests.slices import some
 
-from ninefold.ablate.rehearsal import Rehearsal, Told
 from ninefold.development.samples import admits, sample
 from ninefold.diff.bounds import telling
 from ninefold.diff.compare import diff
 from ninefold.diff.finding import Difference
 from ninefold.diff.making import path_of_new, puts
+from ninefold.diff.rehearsal import Rehearsal, Told
 from ninefold.diff.report import results
 from ninefold.diff.witness import made, showing
 from ninefold.plan.routes import PathParameter, Served

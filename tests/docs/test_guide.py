@@ -12,9 +12,9 @@ import pytest
 from tests.docs.reader import ROOT
 from tests.http_cases import patient, serving, tell
 
-from ninefold.ablate.requests import Exchange, Known, read_exchanges
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
+from ninefold.diff.requests import Exchange, Known, read_exchanges
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.tools.gaps import to_text
 

@@ -13,10 +13,10 @@ import pytest
 from tests.http_cases import serving, tell
 from tests.slices import some
 
-from ninefold.ablate.requests import Exchange, Known, read_exchanges
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Source
+from ninefold.diff.requests import Exchange, Known, read_exchanges
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.syntax.parser import form_of, parse
 from ninefold.tools.fix.fix import Fixed, fixed

@@ -15,9 +15,9 @@ import pytest
 from tests.contracts import ROOT, SERVED, compiled, contract_of, operator_of
 from tests.slices import LONG, SLICES, TAKEN, some
 
-from ninefold.ablate.ablate import Work
-from ninefold.ablate.report import report, to_text
-from ninefold.ablate.requests import Excuse, excuses
+from ninefold.diff.ablate.ablate import Work
+from ninefold.diff.ablate.report import report, to_text
+from ninefold.diff.requests import Excuse, excuses
 
 ORDERS = ROOT / "examples" / "orders.md"
 REQUESTS = ROOT / "examples" / "orders.http"

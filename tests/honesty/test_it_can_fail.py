@@ -15,10 +15,10 @@ import msgspec
 import pytest
 from tests.honesty.test_contracts import work
 
-from ninefold.ablate.ablate import Work, ablate
-from ninefold.ablate.facts import Removal, written
-from ninefold.ablate.fixed import Whole
-from ninefold.ablate.law import Found
+from ninefold.diff.ablate.ablate import Work, ablate
+from ninefold.diff.ablate.facts import Removal, written
+from ninefold.diff.ablate.fixed import Whole
+from ninefold.diff.ablate.law import Found
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.plan.limits import RateHeader
 from ninefold.plan.routes import Blocked

@@ -10,11 +10,11 @@ from functools import cache
 import msgspec
 import pytest
 
-from ninefold.ablate.ablate import Work, ablate
-from ninefold.ablate.facts import Removal, Written, written
-from ninefold.ablate.fixed import Whole
-from ninefold.ablate.law import Found
 from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.diff.ablate.ablate import Work, ablate
+from ninefold.diff.ablate.facts import Removal, Written, written
+from ninefold.diff.ablate.fixed import Whole
+from ninefold.diff.ablate.law import Found
 from ninefold.language.key import Key, Kind
 from ninefold.language.reading import Reading
 from ninefold.language.table import vocabulary

@@ -11,12 +11,12 @@ from tests.honesty.test_contracts import CASES, ELSEWHERE, STRIDE, is_complete, 
 from tests.postgresql.remembered import Remembered
 from tests.slices import TAKEN
 
-from ninefold.ablate import rehearsal
-from ninefold.ablate.ablate import Work, ablate
-from ninefold.ablate.facts import REMOVALS, written
-from ninefold.ablate.fixed import rehearse, scripts
-from ninefold.ablate.law import Found
-from ninefold.ablate.report import report, to_text
+from ninefold.diff import rehearsal
+from ninefold.diff.ablate.ablate import Work, ablate
+from ninefold.diff.ablate.facts import REMOVALS, written
+from ninefold.diff.ablate.fixed import rehearse, scripts
+from ninefold.diff.ablate.law import Found
+from ninefold.diff.ablate.report import report, to_text
 from ninefold.pipeline import Loaded, compile_document, compile_tree
 from ninefold.syntax.nodes import Document
 

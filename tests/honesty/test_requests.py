@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ninefold.ablate.requests import Excuse, Known, Unreadable, excuses, filled, learn, read_exchanges
+from ninefold.diff.requests import Excuse, Known, Unreadable, excuses, filled, learn, read_exchanges
 
 
 def test_a_request_may_stand_without_its_response() -> None:

@@ -12,10 +12,10 @@ from tests.honesty.test_contracts import ORDERS, REQUESTS
 from tests.honesty.test_it_can_fail import orders
 from tests.slices import LONG
 
-import ninefold.ablate.ablate
-from ninefold.ablate.ablate import Work, ablate, asked_of
-from ninefold.ablate.facts import Written, without, written
-from ninefold.ablate.rehearsal import Moment, Rehearsal, Seen, Told, _written
+import ninefold.diff.ablate.ablate
+from ninefold.diff.ablate.ablate import Work, ablate, asked_of
+from ninefold.diff.ablate.facts import Written, without, written
+from ninefold.diff.rehearsal import Moment, Rehearsal, Seen, Told, _written
 from ninefold.pipeline import compile_tree
 
 SAMPLE = 200 if LONG else 1
@@ -47,7 +47,7 @@ def _rows(rehearsal: Rehearsal) -> Iterator[tuple[str, str]]:
 def test_what_comes_is_what_comes_of_each_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     together = list(ablate(orders(), facts()))
     monkeypatch.setattr(Rehearsal, "ask", of_rows_that_are_there(Rehearsal.ask))
-    monkeypatch.setattr(ninefold.ablate.ablate, "_concerned", lambda asked, old, new: asked)
+    monkeypatch.setattr(ninefold.diff.ablate.ablate, "_concerned", lambda asked, old, new: asked)
     assert together == [found for fact in facts() for found in ablate(orders(), [fact])]
 
 

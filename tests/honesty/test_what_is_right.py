@@ -9,10 +9,10 @@ from dataclasses import replace
 import msgspec
 import pytest
 
-from ninefold.ablate.ablate import ablate
-from ninefold.ablate.facts import Removal, instead, without, written
-from ninefold.ablate.fixed import Whole, rehearse, scripts
-from ninefold.ablate.law import Found
+from ninefold.diff.ablate.ablate import ablate
+from ninefold.diff.ablate.facts import Removal, instead, without, written
+from ninefold.diff.ablate.fixed import Whole, rehearse, scripts
+from ninefold.diff.ablate.law import Found
 from ninefold.pipeline import Loaded, compile_document, compile_tree
 from ninefold.syntax.nodes import Document
 

@@ -8,11 +8,11 @@ import pytest
 from tests.contracts import ROOT
 from tests.honesty.test_contracts import work
 
-from ninefold.ablate.ablate import Work, ablate
-from ninefold.ablate.compare import body_is_less
-from ninefold.ablate.facts import Removal, written
-from ninefold.ablate.fixed import Whole
-from ninefold.ablate.law import Found
+from ninefold.diff.ablate.ablate import Work, ablate
+from ninefold.diff.ablate.compare import body_is_less
+from ninefold.diff.ablate.facts import Removal, written
+from ninefold.diff.ablate.fixed import Whole
+from ninefold.diff.ablate.law import Found
 from ninefold.pipeline import compile_tree
 
 CONTRACT = b"""

@@ -20,12 +20,12 @@ import pytest
 from tests.contracts import SERVED, compiled, contract_of
 from tests.slices import LONG, SLICES, TAKEN
 
-from ninefold.ablate.ablate import Work
-from ninefold.ablate.facts import Written, without, written
-from ninefold.ablate.report import report, to_text
 from ninefold.contract.questions.errors import arising
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.render import render
+from ninefold.diff.ablate.ablate import Work
+from ninefold.diff.ablate.facts import Written, without, written
+from ninefold.diff.ablate.report import report, to_text
 from ninefold.expressions.functions import MACROS, NEVER_TWICE, SPECIAL, TABLE, Overload
 from ninefold.language.conditions import BY_NAME, NO_ENDPOINT, Condition
 from ninefold.language.fact import value_of

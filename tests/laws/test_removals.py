@@ -32,10 +32,10 @@ import pytest
 from tests.contracts import OWN, ROOT, compiled, title
 from tests.slices import some
 
-from ninefold.ablate.facts import Written, without, written
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.diagnostics.render import render
 from ninefold.diagnostics.source import Span
+from ninefold.diff.ablate.facts import Written, without, written
 from ninefold.language.key import Kind
 from ninefold.language.parameters import EFFECTS
 from ninefold.language.table import keys_under

@@ -28,11 +28,11 @@ import pytest
 from tests.contracts import compiled
 from tests.slices import some
 
-from ninefold.ablate.facts import row_of_entry, row_of_item
 from ninefold.contract.resolve.contract import resolve
 from ninefold.diagnostics.codes import NEEDS_WHAT_IS_NONE
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
 from ninefold.diagnostics.source import Span
+from ninefold.diff.ablate.facts import row_of_entry, row_of_item
 from ninefold.language import shapes
 from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind

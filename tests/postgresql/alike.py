@@ -22,7 +22,7 @@ from tests.postgresql import server
 from tests.postgresql.mutants import mutated
 from tests.reference.messages import Request
 
-from ninefold.ablate.requests import NAME, Exchange, Known, filled, learn, read_exchanges
+from ninefold.diff.requests import NAME, Exchange, Known, filled, learn, read_exchanges
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.operator.rows import Caller, stated_rows

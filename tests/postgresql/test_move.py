@@ -20,8 +20,8 @@ from tests.postgresql.nodes import CONTRACT, hall, nodes, person
 from tests.slices import LONG, some
 from tests.waiting import until
 
-from ninefold.ablate.requests import Known, read_exchanges
 from ninefold.cli import main
+from ninefold.diff.requests import Known, read_exchanges
 from ninefold.runtime.store import move_postgresql
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.protocol import Refused, Stored

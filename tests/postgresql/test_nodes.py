@@ -24,7 +24,7 @@ from tests.postgresql.nodes import Load, Node, delivered, hall, judge, nodes, nu
 from tests.slices import many, some
 from tests.waiting import until
 
-from ninefold.ablate.requests import Known, read_exchanges
+from ninefold.diff.requests import Known, read_exchanges
 from ninefold.runtime.store.postgresql_marks import WRITE
 
 pytestmark = pytest.mark.serves

@@ -25,9 +25,9 @@ from msgspec.structs import replace
 from tests.contracts import ROOT, SERVED, compiled, contract_of, operator_of
 from tests.slices import LONG, some
 
-from ninefold.ablate.fixed import Asked, Whole, rehearse, scripts
-from ninefold.ablate.rehearsal import ADDRESS, Moment, Rehearsal, Told
 from ninefold.cli.plan import listing
+from ninefold.diff.ablate.fixed import Asked, Whole, rehearse, scripts
+from ninefold.diff.rehearsal import ADDRESS, Moment, Rehearsal, Told
 from ninefold.runtime.http import awaiting, direct
 from ninefold.runtime.http.access_log import Record, lines
 from ninefold.runtime.http.app import Application

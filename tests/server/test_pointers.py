@@ -20,8 +20,8 @@ from tests.contracts import SERVED, compiled, contract_of, plan_of
 from tests.http_cases import _request, serving, tell
 from tests.slices import examples, some
 
-from ninefold.ablate.requests import Exchange as Asked
-from ninefold.ablate.requests import Known, Unreadable, read_exchanges
+from ninefold.diff.requests import Exchange as Asked
+from ninefold.diff.requests import Known, Unreadable, read_exchanges
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.messages.patches import CannotBeDone, edited, in_body, origin
 from ninefold.runtime.messages.problems import FieldFailure

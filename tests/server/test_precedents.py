@@ -14,8 +14,8 @@ import pytest
 from tests.contracts import ROOT, SERVED, compiled, contract_of, operator_of
 from tests.slices import LONG, some
 
-from ninefold.ablate.fixed import rehearse, scripts
-from ninefold.ablate.rehearsal import Told
+from ninefold.diff.ablate.fixed import rehearse, scripts
+from ninefold.diff.rehearsal import Told
 from ninefold.runtime.messages.notes import NOTES, Notes
 
 ORDERS = ROOT / "examples" / "orders.md"

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Annotated, Literal, assert_never
 
-from ninefold.ablate.ablate import Work
-from ninefold.ablate.ablate import found as found_by
-from ninefold.ablate.facts import written
-from ninefold.ablate.report import Report, report, to_json, to_markdown, to_text
-from ninefold.ablate.requests import Excuse, Unreadable, excuses
 from ninefold.cli.commands import File, Parameter, Settings
 from ninefold.cli.document import compiled
 from ninefold.cli.files import read_bytes, request_files
 from ninefold.cli.operator_values import operator_values
 from ninefold.cli.terminal import Unusable, say, say_json, say_visibly, show
+from ninefold.diff.ablate.ablate import Work
+from ninefold.diff.ablate.ablate import found as found_by
+from ninefold.diff.ablate.facts import written
+from ninefold.diff.ablate.report import Report, report, to_json, to_markdown, to_text
+from ninefold.diff.requests import Excuse, Unreadable, excuses
 
 
 def ablate(

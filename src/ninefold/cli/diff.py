@@ -8,8 +8,6 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Annotated, Literal, TypeAlias
 
-from ninefold.ablate.fixed import rehearse, scripts
-from ninefold.ablate.requests import Unreadable
 from ninefold.cli.check import say_sarif
 from ninefold.cli.commands import Flag, Parameter, Settings, option
 from ninefold.cli.document import compiled
@@ -19,12 +17,14 @@ from ninefold.cli.operator_values import operator_values
 from ninefold.cli.proposals import rewrite
 from ninefold.cli.terminal import Unusable, complain, remark, say, say_visibly, show
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.ablate.fixed import rehearse, scripts
 from ninefold.diff.acceptance import NotAccepted, acceptances
 from ninefold.diff.compare import Showing
 from ninefold.diff.compare import diff as compared
 from ninefold.diff.finding import Difference, Finding, Witness
 from ninefold.diff.older import Proposal
 from ninefold.diff.report import of_audience, of_what, results, summary, to_json, to_markdown, to_text
+from ninefold.diff.requests import Unreadable
 from ninefold.diff.verdicts import VERDICTS, Audience
 from ninefold.diff.witness import made, showing, until
 from ninefold.pipeline import Loaded

@@ -15,9 +15,8 @@ from itertools import islice
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from ninefold.ablate.fixed import Asked
-from ninefold.ablate.rehearsal import BEGINNING, BETWEEN, Moment, Rehearsal, Seen, Told
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.ablate.fixed import Asked
 from ninefold.diff.bounds import telling
 from ninefold.diff.documents import Bodies
 from ninefold.diff.making import (
@@ -34,6 +33,7 @@ from ninefold.diff.making import (
     text_of,
 )
 from ninefold.diff.people import NOBODY, Person, rows_of
+from ninefold.diff.rehearsal import BEGINNING, BETWEEN, Moment, Rehearsal, Seen, Told
 from ninefold.diff.said import Said
 from ninefold.plan.events import RESUME
 from ninefold.plan.routes import Body, PathParameter, Served, bodies, query_parameters

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, Literal, TypeAlias
 
-from ninefold.ablate.facts import row_of_entry, row_of_item
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.ablate.facts import row_of_entry, row_of_item
 from ninefold.diff.normal import Normal, Words, alone, normal
 from ninefold.diff.schemas import EDGES
 from ninefold.language.authentication import BY_CALLER

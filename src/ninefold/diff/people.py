@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, Final, TypeVar
 
-from ninefold.ablate.rehearsal import Rehearsal
 from ninefold.development.callers import Known, callers
 from ninefold.development.claims import kinds
 from ninefold.development.identity import Identity
 from ninefold.development.samples import sample, varied, whole
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.rehearsal import Rehearsal
 from ninefold.expressions.evaluate import EvaluationError
 from ninefold.plan.authentication import Password, Scheme
 from ninefold.plan.service import ServicePlan

@@ -10,17 +10,17 @@ from datetime import timedelta
 from functools import cache
 from typing import Final
 
-from ninefold.ablate.ablate import changes_of
-from ninefold.ablate.compare import Change, is_blocked, refuses, says_the_same, shows_more
-from ninefold.ablate.fixed import ISSUER, Asked, Whole
-from ninefold.ablate.rehearsal import BEGINNING, Rehearsal, Seen, Told
 from ninefold.development.identity import Identity
+from ninefold.diff.ablate.ablate import changes_of
+from ninefold.diff.ablate.compare import Change, is_blocked, refuses, says_the_same, shows_more
+from ninefold.diff.ablate.fixed import ISSUER, Asked, Whole
 from ninefold.diff.asking import Asking, Enough
 from ninefold.diff.changes import changes
 from ninefold.diff.compare import Showing
 from ninefold.diff.finding import Finding, Witness
 from ninefold.diff.normal import words_of
 from ninefold.diff.people import furnish, people, with_tokens
+from ninefold.diff.rehearsal import BEGINNING, Rehearsal, Seen, Told
 from ninefold.diff.said import said
 from ninefold.pipeline import Loaded
 from ninefold.plan.routes import Blocked

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ninefold.ablate.facts import REMOVALS, Written
-from ninefold.ablate.law import OUTCOMES, Found
-from ninefold.ablate.requests import Excuse
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
+from ninefold.diff.ablate.facts import REMOVALS, Written
+from ninefold.diff.ablate.law import OUTCOMES, Found
+from ninefold.diff.requests import Excuse
 from ninefold.language.key import Kind
 
 

@@ -6,9 +6,9 @@ import json
 from collections import Counter
 from typing import Any, Final
 
-from ninefold.ablate.fixed import Asked
-from ninefold.ablate.rehearsal import Seen
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.ablate.fixed import Asked
+from ninefold.diff.rehearsal import Seen
 
 REFUSED = 400
 """From this status on a response refuses."""

@@ -8,11 +8,11 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
-from ninefold.ablate.provenance import attributed, refused_for, shown
-from ninefold.ablate.rehearsal import BEGINNING, BETWEEN, Moment, Rehearsal, Seen, Told
-from ninefold.ablate.requests import Exchange, Known, Token, Unreadable, filled, learn, read_exchanges
 from ninefold.development.identity import Identity
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.ablate.provenance import attributed, refused_for, shown
+from ninefold.diff.rehearsal import BEGINNING, BETWEEN, Moment, Rehearsal, Seen, Told
+from ninefold.diff.requests import Exchange, Known, Token, Unreadable, filled, learn, read_exchanges
 from ninefold.pipeline import Loaded
 from ninefold.plan.places import Place
 from ninefold.plan.service import ServicePlan

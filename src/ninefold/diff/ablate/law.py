@@ -19,11 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, TypeAlias
 
-from ninefold.ablate.compare import Change, has_condition, is_blocked, is_less, refuses, said
-from ninefold.ablate.facts import Removal, Written, written
-from ninefold.ablate.provenance import Words, attributed, inside, named, without_cause
-from ninefold.ablate.removed import VERSIONING, Removed
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.ablate.compare import Change, has_condition, is_blocked, is_less, refuses, said
+from ninefold.diff.ablate.facts import Removal, Written, written
+from ninefold.diff.ablate.provenance import Words, attributed, inside, named, without_cause
+from ninefold.diff.ablate.removed import VERSIONING, Removed
 from ninefold.language.conditions import STATUSES
 from ninefold.language.key import Key, Kind
 from ninefold.language.table import key_named

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from ninefold.ablate.compare import Change, does_more, is_less, refuses, says_the_same, shows_more, without_member
-from ninefold.ablate.facts import Removal, Said, Written
-from ninefold.ablate.fixed import Asked, Whole
-from ninefold.ablate.provenance import attributed, inside
-from ninefold.ablate.rehearsal import Seen
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
+from ninefold.diff.ablate.compare import Change, does_more, is_less, refuses, says_the_same, shows_more, without_member
+from ninefold.diff.ablate.facts import Removal, Said, Written
+from ninefold.diff.ablate.fixed import Asked, Whole
+from ninefold.diff.ablate.provenance import attributed, inside
+from ninefold.diff.rehearsal import Seen
 from ninefold.language.conditions import STATUSES
 from ninefold.language.fact import value_of
 from ninefold.language.key import Kind

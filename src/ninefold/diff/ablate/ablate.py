@@ -17,13 +17,13 @@ from typing import TypeAlias
 import msgspec
 from msgspec import structs
 
-from ninefold.ablate.compare import Change
-from ninefold.ablate.facts import REMOVALS, Removal, Said, Written, instead, without, written
-from ninefold.ablate.fixed import Asked, Whole, rehearse, scripts
-from ninefold.ablate.law import Found, failing, judge
-from ninefold.ablate.rehearsal import Rehearsal, Seen, Told
-from ninefold.ablate.removed import Removed
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.ablate.compare import Change
+from ninefold.diff.ablate.facts import REMOVALS, Removal, Said, Written, instead, without, written
+from ninefold.diff.ablate.fixed import Asked, Whole, rehearse, scripts
+from ninefold.diff.ablate.law import Found, failing, judge
+from ninefold.diff.ablate.removed import Removed
+from ninefold.diff.rehearsal import Rehearsal, Seen, Told
 from ninefold.pipeline import Loaded, compile_document, compile_tree
 from ninefold.plan.service import ServicePlan
 from ninefold.syntax.nodes import Document
@@ -207,7 +207,7 @@ class Work:
     removals: Sequence[Removal] = REMOVALS
 
     def whole(self) -> Whole:
-        """Raises `ninefold.ablate.requests.Unreadable`."""
+        """Raises `ninefold.diff.requests.Unreadable`."""
         return rehearse(compile_document(self.name, self.data), scripts(self.files), self.operator)
 
     def found(self, share: int = 0, of: int = 1) -> list[Found]:

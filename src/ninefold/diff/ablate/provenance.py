@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from ninefold.ablate.rehearsal import Seen, Told
 from ninefold.diagnostics.source import Source, Span
+from ninefold.diff.rehearsal import Seen, Told
 from ninefold.language.meanings import meanings
 from ninefold.plan.places import Place
 from ninefold.plan.service import ServicePlan
