@@ -20,7 +20,6 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from ninefold import pipeline
-from ninefold.checked.service import Checked
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import render
@@ -71,7 +70,6 @@ class Service:
     """A contract without errors. What is served of it may be little: `blocked` says why, endpoint by endpoint."""
 
     loaded: pipeline.Loaded
-    checked: Checked
     plan: ServicePlan
 
     @property
@@ -146,9 +144,9 @@ class Service:
             raise ValueError(f"the contract calls no function {unknown[0]}; the functions that it calls: {names}")
         if reason := unfit(self.plan, called):
             raise ValueError(reason)
-        plan = self.loaded.plan_for(kind_of(database))
-        assert plan is not None
-        kinds = [kind.name for kind in self.checked.events.kinds]
+        plan, checked = self.loaded.plan_for(kind_of(database)), self.loaded.checked
+        assert plan is not None and checked is not None
+        kinds = [kind.name for kind in checked.events.kinds]
         sent = plan if broker is None else to_broker(plan, kinds, broker)
         if isinstance(sent, str):
             raise ValueError(sent)
@@ -161,7 +159,7 @@ def load(path: str | PathLike[str], *, accept_proposals: bool = False) -> Servic
     loaded = pipeline.load(fspath(path), accept_proposals)
     if loaded.checked is None or loaded.plan is None:
         raise ContractError(loaded)
-    return Service(loaded, loaded.checked, loaded.plan)
+    return Service(loaded, loaded.plan)
 
 
 def application(

@@ -16,8 +16,8 @@ from ninefold.expressions.functions import MACROS, SPECIAL, TABLE, Overload
 from ninefold.expressions.parse import parse
 from ninefold.expressions.reads import is_pure
 from ninefold.expressions.scope import Model, Scope, fits
-from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import Typed
+from ninefold.sql.expressions import sql_problem
 from ninefold.values import (
     Anything,
     Array,

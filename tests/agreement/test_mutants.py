@@ -20,7 +20,6 @@ from ninefold.compile import errors, requirements
 from ninefold.compile.perspective import Perspective
 from ninefold.contract.resolve import contract as resolving
 from ninefold.expressions import terms
-from ninefold.expressions.sql_rows import Parts
 from ninefold.language import conditions
 from ninefold.plan import environment
 from ninefold.plan.problems import Condition
@@ -34,6 +33,7 @@ from ninefold.runtime.request.cors import Cors
 from ninefold.runtime.request.schemes import NOBODY, Scheme
 from ninefold.runtime.sources import Sources, moved
 from ninefold.sql.fragment import Fragment
+from ninefold.sql.rows import Parts
 
 MOST: Final = 200
 """Contracts after which a defect has gone unnoticed, beside the one that noticed it before."""

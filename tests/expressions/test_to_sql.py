@@ -10,8 +10,8 @@ from ninefold.expressions.ast import Problem
 from ninefold.expressions.check import check
 from ninefold.expressions.parse import parse
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.to_sql import NotInSQL, sql_problem, to_sql
 from ninefold.expressions.tree import Call, Comprehension, Select, Variable
+from ninefold.sql.expressions import NotInSQL, sql_problem, to_sql
 from ninefold.sql.fragment import Fragment, bind
 from ninefold.values import Array, Boolean, Digest, Row, Text
 

@@ -16,7 +16,7 @@ from tests.slices import examples
 from ninefold.expressions.binds import binder
 from ninefold.expressions.evaluate import ROWS, EvaluationError, compile
 from ninefold.expressions.scope import Model, ResourceShape, Scope
-from ninefold.expressions.to_sql import sql_problem, to_sql
+from ninefold.sql.expressions import sql_problem, to_sql
 from ninefold.values import (
     Anything,
     Array,

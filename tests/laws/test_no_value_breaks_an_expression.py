@@ -19,8 +19,8 @@ from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.functions import TABLE, Overload
 from ninefold.expressions.parse import parse
 from ninefold.expressions.scope import ResourceShape, Scope, fits
-from ninefold.expressions.to_sql import sql_problem, to_sql
 from ninefold.expressions.tree import Typed
+from ninefold.sql.expressions import sql_problem, to_sql
 from ninefold.values import (
     LONGEST_TEXT,
     Anything,

@@ -14,9 +14,9 @@ from tests.postgresql import server
 from tests.slices import examples
 
 from ninefold.expressions.evaluate import ROWS, EvaluationError, compile
-from ninefold.expressions.to_sql import sql_problem, to_sql
 from ninefold.expressions.tree import Select, Typed, rewrite
 from ninefold.sql.dialect import Dialect
+from ninefold.sql.expressions import sql_problem, to_sql
 from ninefold.values import Row, from_sqlite
 
 ERROR = object()

@@ -13,8 +13,8 @@ from tests.slices import examples
 
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.scope import Model, ResourceShape, Scope
-from ninefold.expressions.to_sql import sql_problem, to_sql
 from ninefold.sql.dialect import Dialect
+from ninefold.sql.expressions import sql_problem, to_sql
 from ninefold.values import (
     Anything,
     Array,

@@ -33,7 +33,6 @@ from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.expressions.reads import computed_of, fields_read, in_statement, is_new_each_time, needs_database
 from ninefold.expressions.scope import Model, Scope, describe
-from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import All, Call, Select, Typed, Variable, free_variables, walk
 from ninefold.language import resources as stated
 from ninefold.language.expressions import Assignment, Expression
@@ -41,6 +40,7 @@ from ninefold.language.fact import Fact, Shown, value_of
 from ninefold.language.resources import Field as StatedField
 from ninefold.language.schemas import Schema
 from ninefold.language.verbs import TRANSITION, Verb
+from ninefold.sql.expressions import sql_problem
 from ninefold.syntax.nodes import Entry, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
 from ninefold.values import Invalid, Object, Row, Type, optional, required, to_json

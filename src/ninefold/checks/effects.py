@@ -28,13 +28,13 @@ from ninefold.expressions.check import check
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import Scope, stored_as
-from ninefold.expressions.to_sql import sql_problem
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.language import effects as stated
 from ninefold.language import resources as declared
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, value_of
 from ninefold.language.verbs import TRANSITION, kind_of
+from ninefold.sql.expressions import sql_problem
 from ninefold.values import Anything, Array, Boolean, Object, Row, Type, optional, required
 
 THIS, EACH = "this", "each"

@@ -23,13 +23,13 @@ from ninefold.expressions.ast import Invocation, Member, Name, Problem, every, r
 from ninefold.expressions.check import check
 from ninefold.expressions.reads import computed_of, needs_database
 from ninefold.expressions.scope import Inferred, Scope
-from ninefold.expressions.to_sql import Item, sql_problem
 from ninefold.expressions.tree import Select, Typed, walk, with_inner_quotes
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import value_of
 from ninefold.language.resources import Resource
 from ninefold.language.states import Transition
 from ninefold.language.terms import names_in
+from ninefold.sql.expressions import Item, sql_problem
 from ninefold.values import Anything, Array, Boolean, Object, Row, Text, Type
 
 _WORD = regex.compile(r"\w+(?:[-/]\w+)*")

@@ -17,11 +17,11 @@ from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
 from ninefold.expressions.reads import computed_of, is_pure
 from ninefold.expressions.scope import Model
-from ninefold.expressions.sql_rows import LOG, SEEN
 from ninefold.expressions.tree import Call, Constant, Select, Typed, free_variables, walk
 from ninefold.plan.events import Concerns
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.sql.fragment import PLACEHOLDER, TRUE, Fragment, bind, join
+from ninefold.sql.rows import LOG, SEEN
 from ninefold.values import Anything, Boolean
 
 _TRUE = Constant(True, Boolean())

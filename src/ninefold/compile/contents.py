@@ -14,13 +14,13 @@ from ninefold.compile.places import stated, traced
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import needs_database
-from ninefold.expressions.to_sql import Item
 from ninefold.expressions.tree import Call, Select, Typed, Variable, walk
 from ninefold.plan import responses as planned
 from ninefold.plan.chosen import Choices, Expansion, Projection, expanded, hidden
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.statement import Piece, ResultColumn
 from ninefold.sql.dialect import ROWS
+from ninefold.sql.expressions import Item
 from ninefold.sql.fragment import Fragment, identifier, join
 from ninefold.values import Boolean, Row, Text
 

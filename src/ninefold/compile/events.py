@@ -21,7 +21,6 @@ from ninefold.compile.places import stated as stated_places
 from ninefold.compile.places import traced
 from ninefold.compile.which_rows import WANTED, WRITTEN, filter_parameters, filter_pieces, was_written
 from ninefold.expressions.rows import unwritten
-from ninefold.expressions.sql_rows import LOG
 from ninefold.expressions.tree import Constant
 from ninefold.language.authentication import ANYONE
 from ninefold.language.verbs import arises
@@ -45,6 +44,7 @@ from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Occurrences
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
+from ninefold.sql.rows import LOG
 from ninefold.values import Boolean, Integer, Text, Timestamp
 
 # ── Writing ───────────────────────────────────────────────────────────────────────────────────────────────────

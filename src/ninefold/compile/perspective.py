@@ -16,12 +16,12 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.rows import loaded
 from ninefold.expressions.scope import Log, stored_as
-from ninefold.expressions.sql_rows import ABOUT, SEEN, source
-from ninefold.expressions.to_sql import Item, Items, failure_of, items_of, to_sql
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.plan.events import EVENT
 from ninefold.sql.dialect import Dialect
+from ninefold.sql.expressions import Item, Items, failure_of, items_of, to_sql
 from ninefold.sql.fragment import FALSE, TRUE, Fragment, all_of, bind, column, identifier, join
+from ninefold.sql.rows import ABOUT, SEEN, source
 from ninefold.values import Text, Type
 
 OPERATOR = "$operator"
@@ -73,7 +73,7 @@ class Perspective:
     def told_of(self, event: str) -> Fragment:
         """The condition of the events whose row this caller sees: as the event found it, and, if it is still there, as
         it is now. A row that has gone to somebody else takes its past with it, and nobody gains the past of a row that
-        comes to them later. `event`: the alias of the log (`ninefold.expressions.sql_rows`)."""
+        comes to them later. `event`: the alias of the log (`ninefold.sql.rows`)."""
         kinds = self.checked.events.kinds
         resources = dict.fromkeys(cause.resource for kind in kinds for cause in kind.causes)
         cases = [f" WHEN '{name}' THEN (" + self._row_seen(name, event) + ")" for name in resources]

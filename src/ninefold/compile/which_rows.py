@@ -14,11 +14,11 @@ from ninefold.checked.service import Checked
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import traced
-from ninefold.expressions.to_sql import Item
 from ninefold.expressions.tree import Call, Select, Typed, Variable, free_variables, substitute
 from ninefold.language.verbs import TRANSITION
 from ninefold.plan.operations import FilterParameter
 from ninefold.plan.statement import Piece
+from ninefold.sql.expressions import Item
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Boolean, Row, Type, required
 

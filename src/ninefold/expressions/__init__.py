@@ -1,1 +1,1 @@
-"""CEL: parsed with places, typed against the contract, turned into SQL and into Python."""
+"""CEL: parsed with places, typed against the contract, turned into Python (`ninefold.sql.expressions`: into SQL)."""

@@ -1,8 +1,8 @@
 """A piece of SQL: its text, and the values that it binds, in their order.
 
-Fragments are made only inside `ninefold.sql` and `ninefold.expressions.to_sql`, from literals of this program
-and quoted identifiers. No value of a request or a row ever becomes text: it is a bind, and a bind is a typed
-expression over the request (`ninefold.expressions.tree`), evaluated when the statement runs.
+Fragments are made of literals of this program and quoted identifiers alone. No value of a request or a row ever becomes
+text: it is a bind, and a bind is a typed expression over the request (`ninefold.expressions.tree`), evaluated when the
+statement runs.
 """
 
 from __future__ import annotations

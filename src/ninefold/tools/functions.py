@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from ninefold.expressions.functions import MACROS, SPECIAL, TABLE, Overload
 from ninefold.expressions.scope import describe
-from ninefold.expressions.sql_operators import is_in_sql
+from ninefold.sql.operators import is_in_sql
 from ninefold.values import Anything, Type
 
 PAGE: Final = "expressions.md"

@@ -20,7 +20,10 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import DEEPEST_COMPUTED, computed_of, needs_database
 from ninefold.expressions.rows import is_reference
 from ninefold.expressions.scope import Log, Model, ResourceShape, describe, stored_as
-from ninefold.expressions.sql_relations import (
+from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
+from ninefold.sql.dialect import Dialect
+from ninefold.sql.fragment import Fragment, bind, identifier
+from ninefold.sql.relations import (
     Binding,
     Bindings,
     FirstRow,
@@ -33,9 +36,6 @@ from ninefold.expressions.sql_relations import (
     exists,
     unless,
 )
-from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
-from ninefold.sql.dialect import Dialect
-from ninefold.sql.fragment import Fragment, bind, identifier
 from ninefold.values import Anything, Array, Boolean, Duration, Null, Object, Row, Text, Timestamp, Type
 
 ABOUT, SEEN = identifier("$about"), identifier("$seen")

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ninefold.expressions.scope import member_type
-from ninefold.expressions.sql_relations import (
+from ninefold.expressions.tree import All, Call, Comprehension, MakeArray, Select, Typed
+from ninefold.sql.fragment import Fragment, identifier, join
+from ninefold.sql.relations import (
     Binding,
     Bindings,
     FirstRow,
@@ -18,9 +20,7 @@ from ninefold.expressions.sql_relations import (
     exists,
     unless,
 )
-from ninefold.expressions.sql_rows import Rows
-from ninefold.expressions.tree import All, Call, Comprehension, MakeArray, Select, Typed
-from ninefold.sql.fragment import Fragment, identifier, join
+from ninefold.sql.rows import Rows
 from ninefold.values import Anything, Array, Integer, Object, Row, Text
 
 

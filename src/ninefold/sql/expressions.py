@@ -20,19 +20,6 @@ from ninefold.expressions.ast import Problem
 from ninefold.expressions.reads import NO_MODEL, is_pure, may_fail
 from ninefold.expressions.rows import as_value
 from ninefold.expressions.scope import Model
-from ninefold.expressions.sql_operators import Operators
-from ninefold.expressions.sql_relations import (
-    Binding,
-    Bindings,
-    FirstRow,
-    Item,
-    ReferredRow,
-    Relation,
-    Scalar,
-    TableRow,
-    unless,
-)
-from ninefold.expressions.sql_rows import NotInSQL, Visible, everything
 from ninefold.expressions.tree import (
     All,
     Call,
@@ -47,6 +34,19 @@ from ninefold.expressions.tree import (
 )
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, bind, identifier, join
+from ninefold.sql.operators import Operators
+from ninefold.sql.relations import (
+    Binding,
+    Bindings,
+    FirstRow,
+    Item,
+    ReferredRow,
+    Relation,
+    Scalar,
+    TableRow,
+    unless,
+)
+from ninefold.sql.rows import NotInSQL, Visible, everything
 from ninefold.sql.sqlite import SQLITE
 from ninefold.values import Anything, Array, Boolean, Digest, Object, Row, Type
 

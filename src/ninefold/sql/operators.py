@@ -7,10 +7,10 @@ from typing import Final
 
 from ninefold.expressions.functions import Overload, resolve
 from ninefold.expressions.scope import cel_name, describe
-from ninefold.expressions.sql_arrays import Arrays
-from ninefold.expressions.sql_relations import Bindings, Relation, Scalar, either, exists, unless
 from ninefold.expressions.tree import Call, Constant, MakeArray, Select, Typed, is_apart
+from ninefold.sql.arrays import Arrays
 from ninefold.sql.fragment import Fragment, bind, join
+from ninefold.sql.relations import Bindings, Relation, Scalar, either, exists, unless
 from ninefold.sql.sqlite import SQLITE
 from ninefold.values import Anything, Array, Boolean, Integer, Object, Text, Timestamp, Type
 
