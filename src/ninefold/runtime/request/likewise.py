@@ -104,7 +104,7 @@ class Likewise:
         if not isinstance(found, Found):
             return None
         endpoint = found.endpoint
-        comes_again = len(notes) > 0
+        comes_again = notes.holds(endpoint.scope, request.query)
         precedent: Precedent | None = notes.find(endpoint.scope, request.query, request.headers)
         if precedent is None or not precedent.is_of(endpoint, request):
             return None
