@@ -321,7 +321,8 @@ def _the_first(seal: Seals) -> Seals:
         ("boards-with-entity-tags", List, "likewise", _of_another(_heeds=False)),
         ("projects-that-members-look-into", List, "likewise", _of_another(judge=None)),
         ("books-that-show-what-is-asked-for", List, "likewise", _told_otherwise(0, {})),
-        ("books-that-show-what-is-asked-for", List, "likewise", _told_otherwise(3, lambda sort: str)),
+        ("boards-with-entity-tags", List, "likewise", _told_otherwise(1, False)),
+        ("books-that-show-what-is-asked-for", List, "likewise", _told_otherwise(4, lambda sort: str)),
         ("orders", read, "once_more", _the_first),
     ],
 )

@@ -105,6 +105,11 @@ class Versions:
         return self._stated is not None
 
     @property
+    def tell(self) -> bool:
+        """Whether responses of some version have headers that say so."""
+        return any(each.tells for each in self._all.values())
+
+    @property
     def in_path(self) -> bool:
         """Whether the path says of which version a request is."""
         return self._stated is not None and self._stated.by == "path"
