@@ -201,9 +201,7 @@ def _left_of(
         if admits is not None and not admits(env):
             return None
         found = asked(request, content, version, values, before, env)
-        if not together:
-            return found
-        if not looked_up and shared is None and (not isinstance(found, Handed) or found.counts is None):
+        if not (together and (looked_up or shared or (isinstance(found, Handed) and found.counts))):
             return found
         begun: Environment = {**_begins(constant, {}, NOBODY), "now": now}
         if names:
