@@ -17,6 +17,7 @@ from tests.postgresql.test_trips import asked
 
 from ninefold.runtime.store import writer
 from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.postgresql_halves import MANY
 from ninefold.runtime.store.protocol import Conflicting, Opened, Row, Session, Single, Store, Stored, TooLong, settling
 from ninefold.values import LONGEST_SUM
 
@@ -91,9 +92,9 @@ def test_works_that_are_alike_are_one_call(opened: tuple[str, Store, bool]) -> N
     url, database, has_series = opened
     name = url.partition("?")[0].rpartition("/")[2]
     insert, add = partial(single, INSERT), partial(single, ADD)
-    made = together(database, *(insert(number % 7, None) for number in range(20)))
+    made = together(database, *(insert(number % 7, None) for number in range(MANY)))
     assert made[:7] == [(number, "t") for number in range(7)], "each has its own row"
-    assert [type(each) for each in made[7:]] == [Refused] * 13, "who comes later finds it taken"
+    assert [type(each) for each in made[7:]] == [Refused] * (MANY - 7), "who comes later finds it taken"
     calls = [each for each in asked(name) if "pg_temp" in each and each.startswith("SELECT")]
     assert len(calls) == has_series
     before = len(asked(name))

@@ -19,6 +19,7 @@ from asyncpg.exceptions import PostgresSyntaxError
 from msgspec import Struct
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.runtime.store.postgresql_halves import half
 from ninefold.runtime.store.postgresql_link import Link, meaning
 from ninefold.runtime.store.postgresql_servers import Servers
 from ninefold.runtime.store.protocol import BoundStatement, Known, Row, Stored, Told, Unavailable
@@ -35,9 +36,6 @@ WAITING: Final = 1_000
 
 TOGETHER: Final = 64
 """Reads that go as one statement: bounds how long the first of them waits for the last."""
-
-MANY: Final = 16
-"""Of more than these the halves are asked one after the other."""
 
 Found: TypeAlias = list[list[Row]]
 """The rows of each of several reads."""
@@ -194,8 +192,8 @@ class Readers:
         waiting = self._waiting.pop(texts)
         together = waiting[0].after is None and _may_be_joined(texts) and texts not in self._apart
         count = min(TOGETHER if together else 1, len(waiting))
-        if count > MANY and self.busy == 1:  # the other half is asked while PostgreSQL is at this one, and so on
-            count = (count + 1) // 2
+        if self.busy == 1:  # the other half is asked while PostgreSQL is at this one, and so on
+            count = half(count)
         found = [waiting.popleft() for _ in range(count)]
         if waiting:
             self._waiting[texts] = waiting

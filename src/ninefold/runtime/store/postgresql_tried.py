@@ -1,4 +1,4 @@
-"""One work of a batch, in the transaction of all (`postgresql_writer.py`)."""
+"""The works of a batch, in the transaction of all (`postgresql_writer.py`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,42 @@ from collections.abc import Sequence
 from time import monotonic
 
 from ninefold.runtime.store.postgresql_link import Broken, Link, Lost, Transaction
+from ninefold.runtime.store.protocol import Yielded
 from ninefold.runtime.store.writer import LEFT, Result, Waiting
+
+
+def in_one(
+    link: Link,
+    loop: AbstractEventLoop,
+    longest: int,
+    batch: Sequence[Waiting],
+    done: dict[int, Result],
+    known: dict[int, Result],
+    end: float,
+) -> list[Result] | None:
+    """The results, in the order of the works, which nobody else has: what is not `done` and can be done once more
+    comes first, without savepoints. None: what they did has to be undone; of those that are not to be done again
+    for it, the results are `known` then, by their numbers. `longest`: bytes of a value. `end`: of the monotonic
+    clock. Raises Lost."""
+    if len(done) == len(batch):
+        return [done[number] for number in range(len(batch))]
+    if len(batch) == 1 and batch[0].again and not done:
+        return by_itself(link, loop, longest, batch[0])
+    left = [number for number, each in enumerate(batch) if each.again and number not in done]
+    for number in left:
+        if number != left[0] and monotonic() > end:
+            done[number] = LEFT
+            continue
+        session = Transaction(link, loop, longest, guarded=False)
+        result = tried(link, batch[number], session)
+        if isinstance(result, Broken):
+            if result.unavailable is not None and not isinstance(result.unavailable, Yielded):
+                known[number] = None, result.unavailable
+            return None
+        if result[1] is not None and session.changed:
+            return None
+        done[number] = result
+    return each_alone(link, loop, longest, batch, done, end)
 
 
 def tried(link: Link, waiting: Waiting, session: Transaction) -> Result | Broken:

@@ -23,15 +23,16 @@ from typing import Any, Final, TypeAlias, TypeVar
 from ninefold.runtime.loops import new_event_loop
 from ninefold.runtime.store import postgresql_series as series
 from ninefold.runtime.store import writer
+from ninefold.runtime.store.postgresql_halves import Turns
 from ninefold.runtime.store.postgresql_leases import Lease, writing
-from ninefold.runtime.store.postgresql_link import Broken, Link, Lost, Transaction, meaning, meaning_to_a_work, words
+from ninefold.runtime.store.postgresql_link import Link, Lost, meaning, meaning_to_a_work, words
 from ninefold.runtime.store.postgresql_marks import WRITE, Marks
 from ninefold.runtime.store.postgresql_nodes import CHANNEL
 from ninefold.runtime.store.postgresql_servers import Servers
 from ninefold.runtime.store.postgresql_serving import may_serve, served
-from ninefold.runtime.store.postgresql_tried import by_itself, each_alone, tried
+from ninefold.runtime.store.postgresql_tried import each_alone, in_one
 from ninefold.runtime.store.protocol import Unavailable, Yielded
-from ninefold.runtime.store.writer import LEFT, Queue, Result, Waiting, answer
+from ninefold.runtime.store.writer import LEFT, Queue, Result, Waiting
 from ninefold.sql import nodes
 from ninefold.values import LONGEST_SUM
 
@@ -99,6 +100,7 @@ class Writer:
         """Where the next transaction has begun with the end of the last."""
         self._asked = 0.0
         self.queue = Queue()
+        self._turns = Turns(self.queue, self._loop)
         self._thread: Thread | None = None
 
     def begin(self, opening: Callable[[Link, AbstractEventLoop], T]) -> T:
@@ -139,7 +141,7 @@ class Writer:
         yielding: list[Waiting] = []
         until = 0.0
         while yielding or not self.queue.ended:
-            batch = yielding or self.queue.batch()
+            batch = yielding or self._turns.batch()
             if batch:
                 until = until if yielding else monotonic() + PATIENCE_SECONDS
                 yielding = self._answered(batch, monotonic() < until)
@@ -147,13 +149,15 @@ class Writer:
                 self._unchain()
             if not self.queue.ended:
                 self._look()
+        self._turns.answer()
         self._close()
 
     def _answered(self, batch: list[Waiting], may_yield: bool) -> list[Waiting]:
-        """Those that have yielded to another transaction, and are to be done once more; the rest is answered."""
+        """Those that have yielded to another transaction, and are to be done once more; to the rest it is owed what
+        came of it."""
         results = self._committed(batch)
         if Yielded not in {type(error) for _, error in results}:
-            answer(self.queue, batch, results)
+            self._turns.owe(batch, results)
             return []
         settled: list[tuple[Waiting, Result]] = []
         yielding: list[Waiting] = []
@@ -166,7 +170,7 @@ class Writer:
                 yielding.append(waiting)
             else:
                 settled.append((waiting, (None, Unavailable(str(error)))))
-        answer(self.queue, [waiting for waiting, _ in settled], [result for _, result in settled])
+        self._turns.owe([waiting for waiting, _ in settled], [result for _, result in settled])
         return yielding
 
     def _close(self) -> None:
@@ -192,6 +196,8 @@ class Writer:
         self._asked = monotonic()
 
     def _await(self, waited: Awaitable[T]) -> T:
+        """What comes of it. Nobody to whom an answer is owed waits for it."""
+        self._turns.answer()
         return self._loop.run_until_complete(waited)
 
     def _first_connected(self) -> Link:
@@ -263,7 +269,7 @@ class Writer:
             link, done, ended = self._called(batch)
             try:
                 known: dict[int, Result] = {}
-                results = None if done is None else self._done(link, batch, done, known, end)
+                results = None if done is None else in_one(link, self._loop, self.longest, batch, done, known, end)
                 if results is None:
                     self._await(link.execute("ROLLBACK"))
                     link = self.begun(batch)
@@ -316,7 +322,8 @@ class Writer:
             works, chained = self._alike(batch), self._chained
             link = self.begun(batch, works)
             try:
-                return link, *(self._await(self._calls(link, batch, works)) if works else ({}, None))
+                done = self._loop.run_until_complete(self._calls(link, batch, works)) if works else ({}, None)
+                return link, *done
             except Exception as error:
                 link.drop()
                 if last or chained is not link or not isinstance(error, Lost):
@@ -326,6 +333,8 @@ class Writer:
     async def _calls(
         self, link: Link, batch: list[Waiting], works: series.Alike
     ) -> tuple[dict[int, Result] | None, Ended | None]:
+        """What is owed is answered while PostgreSQL is at the first of them."""
+        self._turns.answer_behind()
         done = await series.done(link, works, self._marks.to_leave, self.longest)
         if done is None or len(done) < len(batch) or any(map(_due, batch)):
             return done, None
@@ -334,10 +343,13 @@ class Writer:
     async def _end(self, link: Link) -> Ended:
         """Commit. The next transaction begins with it, and holds nothing until something comes; a pooler may give that
         another connection."""
+        began = monotonic()
         try:
-            return await link.execute(self._commit + " AND CHAIN" * (not link.pooled))
+            ended = await link.execute(self._commit + " AND CHAIN" * (not link.pooled))
         except Lost as error:
             return error
+        self._turns.committed(monotonic() - began)
+        return ended
 
     def _ended(self, link: Link, ended: Ended) -> None:
         """What came of a COMMIT. Where the connection was lost meanwhile, what the transaction has left says whether it
@@ -366,32 +378,6 @@ class Writer:
                 return found
         log.error("it is not known whether what was written last was committed")
         return False
-
-    def _done(
-        self, link: Link, batch: list[Waiting], done: dict[int, Result], known: dict[int, Result], end: float
-    ) -> list[Result] | None:
-        """The results, in the order of the works, which nobody else has: what is not `done` and can be done once more
-        comes first, without savepoints. None: what they did has to be undone; of those that are not to be done again
-        for it, the results are `known` then, by their numbers. `end`: of the monotonic clock."""
-        if len(done) == len(batch):
-            return [done[number] for number in range(len(batch))]
-        if len(batch) == 1 and batch[0].again and not done:
-            return by_itself(link, self._loop, self.longest, batch[0])
-        left = [number for number, each in enumerate(batch) if each.again and number not in done]
-        for number in left:
-            if number != left[0] and monotonic() > end:
-                done[number] = LEFT
-                continue
-            session = Transaction(link, self._loop, self.longest, guarded=False)
-            result = tried(link, batch[number], session)
-            if isinstance(result, Broken):
-                if result.unavailable is not None and not isinstance(result.unavailable, Yielded):
-                    known[number] = None, result.unavailable
-                return None
-            if result[1] is not None and session.changed:
-                return None
-            done[number] = result
-        return each_alone(link, self._loop, self.longest, batch, done, end)
 
     def _note_due(self, link: Link, batch: list[Waiting], results: list[Result]) -> None:
         """Other nodes read from when on something may be due of what was written."""

@@ -39,10 +39,6 @@ BATCH = 512
 COMMIT_SECONDS = 1.0
 """After that a transaction takes up no more works. What is left goes with the next one, and others write between."""
 
-CACHE = 8 * 1024
-"""KiB of pages that the writer keeps. After each commit that has sorted pages of an index SQLite looks at all of them:
-with four times as many that took half of its own time for a row made, and what is not there costs less to read."""
-
 IDLE = 0.5
 """Seconds without work after which the log is brought into the database file."""
 
@@ -139,15 +135,23 @@ class Queue:
 
     def batch(self) -> list[Waiting] | None:
         """All that waits now, up to BATCH. None: nothing came for IDLE seconds."""
-        if not self._left and not self._takes(IDLE):
+        return None if (waiting := self.gathered(IDLE)) is None else self.take(waiting)
+
+    def gathered(self, seconds: float) -> int | None:
+        """How many wait now; of those beyond BATCH not all may be counted. None: nothing came for so many seconds."""
+        if not self._left and not self._takes(seconds):
             return None
         while len(self._left) < BATCH and self._takes(0):
             pass
-        if len(self._left) <= BATCH:
+        return len(self._left)
+
+    def take(self, number: int) -> list[Waiting]:
+        """The first of those that were counted, up to BATCH."""
+        if number >= len(self._left) <= BATCH:
             batch = list(self._left)
             self._left.clear()
         else:
-            batch = [self._left.popleft() for _ in range(BATCH)]
+            batch = [self._left.popleft() for _ in range(min(number, BATCH))]
         self._taken += len(batch)
         self.ended = self._last and not self._left
         return batch
@@ -191,7 +195,6 @@ class Writer:
         self.works = 0
         self.failing: str | None = None
         self._connection = connection
-        connection.pragma("cache_size", -CACHE)
         self._checkpoints = checkpoints
         self._transaction = Transaction(connection)
         self.queue = Queue()
