@@ -13,8 +13,10 @@ from tests.door.attacks import ATTACKS, SMUGGLED
 from tests.slices import examples
 
 from ninefold.runtime.http.chunks import Refused
-from ninefold.runtime.http.framing import KNOWN_BYTES, KNOWN_HEADS, Head, Known, Requests
+from ninefold.runtime.http.framing import Head, Requests
+from ninefold.runtime.http.known import DIFFERENT, KNOWN_BYTES, KNOWN_HEADS, Known, Said
 from ninefold.runtime.messages.message import joined
+from ninefold.runtime.messages.notes import Looked
 
 _WORDS = (
     *(b"GET", b"POST", b"CONNECT", b"OPTIONS", b" ", b"\t", b"/", b"*", b"x:80", b"http://x", b"?"),
@@ -126,7 +128,7 @@ def test_what_is_known_of_a_head_is_read_whole() -> None:
 def test_of_heads_not_more_is_known_than_there_is_room_for() -> None:
     known = Known()
     for number in range(2 * KNOWN_HEADS):
-        read([b"GET / HTTP/1.1\r\nHost: x\r\nX: %d\r\n\r\n" % number], known)
+        read([b"GET / HTTP/1.1\r\nHost: %d\r\n\r\n" % number], known)
     read([b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * KNOWN_BYTES + b"\r\n\r\n"], known)
     assert 0 < len(known) <= KNOWN_HEADS
     assert all(len(block) <= KNOWN_BYTES for block in known)
@@ -134,10 +136,66 @@ def test_of_heads_not_more_is_known_than_there_is_room_for() -> None:
 
 def test_one_client_more_than_there_is_room_for_leaves_the_others_known() -> None:
     known = Known()
-    heads = [b"GET / HTTP/1.1\r\nHost: x\r\nX: %d\r\n\r\n" % number for number in range(KNOWN_HEADS + 1)]
+    heads = [b"GET / HTTP/1.1\r\nHost: %d\r\n\r\n" % number for number in range(KNOWN_HEADS + 1)]
     said = [_said(head, known) for head in heads]
     again = [_said(head, known) for head in heads]
     assert sum(one is other for one, other in zip(said, again, strict=True)) > KNOWN_HEADS * 3 / 4
+
+
+def _with_values_of_their_own() -> Known:
+    """Where heads are known whose field `X` has another value each time, and so has `Content-Length`, and none is
+    looked up."""
+    known = Known()
+    for number in range(2 * DIFFERENT):
+        for line in (b"X: %d" % number, b"Content-Length: %d" % (number % 9), b"A: b\r\nX: %d\r\nC: d" % number):
+            _said(b"GET / HTTP/1.1\r\nHost: x\r\n%b\r\n\r\n" % line, known)
+    return known
+
+
+_LINES = (
+    *(b"X: 1", b"X:2", b"X:", b"X: \t3 \t", b"x: 4", b"X: \xff", b"X : 5", b" X: 6", b"X: \x00", b"X: 7\rA: b"),
+    *(b"Host: x", b"A: b", b"C: d", b"C: ", b"Content-Length: 5", b"Content-Length: 05", b"Content-Length: 6"),
+    *(b"X: 8\nHost: y", b"Upgrade: x", b"Connection: close", b"Transfer-Encoding: chunked", b"Host:"),
+)
+
+
+@given(st.lists(st.lists(st.sampled_from(_LINES), max_size=5), max_size=4))
+def test_what_is_known_of_heads_with_values_of_their_own_changes_nothing(heads: list[list[bytes]]) -> None:
+    known = _with_values_of_their_own()
+    for lines in (*heads, *heads):
+        stream = b"GET / HTTP/1.1\r\n" + b"".join(b"%b\r\n" % each for each in (b"Host: x", *lines)) + b"\r\n12345"
+        assert read([stream], known) == read([stream])
+
+
+def test_heads_that_differ_in_values_of_their_own_alone_share_what_is_noted() -> None:
+    known = _with_values_of_their_own()
+    one, other, third = (
+        _said(b"GET / HTTP/1.1\r\nHost: x\r\nX: %d\r\n\r\n" % each, known) for each in (1001, 1002, 1002)
+    )
+    assert one.headers == {"host": "x", "x": "1001"} and other.headers == {"host": "x", "x": "1002"}
+    assert other.fields == [(b"host", b"x"), (b"x", b"1002")] == third.fields
+    assert one.notes is not None and one.notes is other.notes
+    assert known[b"Host: x\r\nX: 1002"] is third, "it came twice, so it may come again"
+
+
+def test_what_is_noted_by_a_value_of_its_own_holds_for_that_alone() -> None:
+    known = _with_values_of_their_own()
+    one, other, again = (
+        _said(b"GET / HTTP/1.1\r\nHost: x\r\nX: %d\r\n\r\n" % each, known) for each in (1001, 1002, 1001)
+    )
+    assert one.notes is not None
+    by_all, by_its_own = Looked(one.headers), Looked(one.headers)
+    assert by_all["host"] and by_its_own["x"]
+    one.notes.keep("all", b"", by_all, "noted")
+    one.notes.keep("its own", b"", by_its_own, "noted")
+    for said, found in ((one, "noted"), (other, None), (again, "noted"), (other, None)):
+        assert said.notes is not None
+        assert said.notes.find("all", b"", said.headers) == "noted"
+        assert said.notes.find("its own", b"", said.headers) == found
+    assert one.notes.holds("all", b"") and not one.notes.holds("its own", b"")
+    # From then on its values are as those of other fields.
+    one, other = (_said(b"GET / HTTP/1.1\r\nHost: x\r\nX: %d\r\n\r\n" % each, known) for each in (1001, 1002))
+    assert one.notes is not other.notes
 
 
 def _alone(head: Head) -> Head:
@@ -145,12 +203,12 @@ def _alone(head: Head) -> Head:
     return replace(head, said=replace(head.said, notes=None))
 
 
-def _said(stream: bytes, known: Known) -> object:
+def _said(stream: bytes, known: Known) -> Said:
     requests = Requests(known)
     requests.feed(stream)
     head = requests.head()
     assert head is not None
-    return head.said.fields
+    return head.said
 
 
 @settings(max_examples=examples(500))

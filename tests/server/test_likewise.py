@@ -28,7 +28,7 @@ from tests.slices import LONG, some
 from ninefold.cli.plan import listing
 from ninefold.diff.ablate.fixed import Asked, Whole, rehearse, scripts
 from ninefold.diff.rehearsal import ADDRESS, Moment, Rehearsal, Told
-from ninefold.runtime.http import awaiting, direct
+from ninefold.runtime.http import awaiting, direct, known
 from ninefold.runtime.http.access_log import Record, lines
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.asking import Asking, Settled
@@ -128,6 +128,15 @@ def test_a_request_that_is_held_to_be_alike_and_is_not_is_found(instead: Callabl
         patch.setattr(notes, "_key", instead)
         with pytest.raises(AssertionError):
             _asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {}, heads=_otherwise(Random(1)))
+
+
+@pytest.mark.parametrize(
+    "name", ["orders", "a-session-in-a-cookie", "a-version-in-the-header", "a-version-in-the-media-type"]
+)
+def test_nor_is_who_says_so_in_a_field_that_was_held_to_be_each_requests_own(name: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(known, "DIFFERENT", 2)
+        test_who_says_something_else_in_a_field_that_is_looked_up_is_not_alike(name)
 
 
 @pytest.mark.parametrize("name", ["orders", "projects-that-members-look-into", "links-that-repeat-the-request"])
@@ -312,7 +321,8 @@ def _the_first(seal: Seals) -> Seals:
         ("boards-with-entity-tags", List, "likewise", _of_another(_heeds=False)),
         ("projects-that-members-look-into", List, "likewise", _of_another(judge=None)),
         ("books-that-show-what-is-asked-for", List, "likewise", _told_otherwise(0, {})),
-        ("books-that-show-what-is-asked-for", List, "likewise", _told_otherwise(3, lambda sort: str)),
+        ("boards-with-entity-tags", List, "likewise", _told_otherwise(1, False)),
+        ("books-that-show-what-is-asked-for", List, "likewise", _told_otherwise(4, lambda sort: str)),
         ("orders", read, "once_more", _the_first),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import NoneType
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import msgspec
 
@@ -151,4 +151,4 @@ def _read_by(part: Any) -> Iterator[str]:
             left += each
 
 
-_HOLD_NOTHING: Final = {str, int, bool, NoneType}
+_HOLD_NOTHING: Final = {str, int, bool, NoneType, Place, *get_args(Type)}

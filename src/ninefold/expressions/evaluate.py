@@ -142,9 +142,11 @@ def _select(select: Select, model: Model) -> Evaluate:
         if computed is not None and not needs_database(computed[1], (), model):
             return _computed(operand, *computed, model)
     itself = is_identifier(select, model) if model else _is_behind_reference(select)
+    # Most are members of a root, which takes no call of its own.
+    root = select.operand.name if isinstance(select.operand, Variable) else None
 
     def read(env: Env) -> Any:
-        value = operand(env)
+        value = operand(env) if root is None else env.get(root)
         if isinstance(value, dict):
             return value.get(name)
         if value is not None and itself:

@@ -40,10 +40,10 @@ def _below(kind: type[Struct]) -> Iterator[type[Struct]]:
 def _has_defaults(kind: type[Struct]) -> bool:
     """Whether a record has defaults of which there may be another that equals them, as of texts: there is one None, one
     True, and one empty text. What is given anew to each record is of a type of msgspec's own."""
-    return any(
-        isinstance(each, str | int | tuple | Struct) and bool(each) and each is not True
-        for each in _defaults(kind).values()
-    )
+    return any(isinstance(each, _OF_ANOTHER) and each and each is not True for each in kind.__struct_defaults__)
+
+
+_OF_ANOTHER = (str, int, tuple, Struct)
 
 
 def _told(value: Struct) -> tuple[Callable[..., Struct], tuple[object, ...]]:

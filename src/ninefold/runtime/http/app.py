@@ -203,7 +203,7 @@ class Application:
         if notes is not None and not (self.watch or self.trace) and capacity.admits(size):
             found = self._likewise.begun(request, content)
             if isinstance(found, Given):
-                return Settled(self, request, found, began)
+                return Settled(self, request, found.response, found, began)
             handed = found
             if handed is None:  # the steps note it for others, by what they look up
                 request = replace(request, headers=Looked(headers))

@@ -8,6 +8,8 @@ from collections.abc import Callable, Hashable
 from time import perf_counter
 from typing import Protocol, TypeAlias
 
+from msgspec import Struct
+
 from ninefold.runtime.http.access_log import Observe, Reason, Record
 from ninefold.runtime.http.answer import Answer
 from ninefold.runtime.http.body import Body, Whole, headers_of, with_length
@@ -183,47 +185,44 @@ class Asking:
             application.watch(x, head, self.body.content)
 
 
-class Settled:
+class Settled(Struct, eq=False):
     """The same of one that was answered likewise (`ninefold.runtime.request.likewise`). Nothing refused it, so there
-    are no reasons; and nobody watches it, or traces it."""
+    are no reasons; and nobody watches it, or traces it. `given`: as `said` has it; `began`: when its head had come."""
 
-    __slots__ = ("_application", "_began", "_given", "given", "request")
+    application: Answering
+    request: Request
+    given: Response | None
+    said: Given
+    began: float
 
     over = True
-
-    def __init__(self, application: Answering, request: Request, given: Given, began: float) -> None:
-        self.given: Response | None = given.response
-        self._application = application
-        self.request = request
-        self._given = given
-        self._began = began
 
     @property
     def body(self) -> Whole:
         """There was none, or it was read."""
-        return Whole(b"", self._application.capacity, kept=False)
+        return Whole(b"", self.application.capacity, kept=False)
 
     def begin(self) -> None:
         """It counts as long as its answer is not taken; what is taken in the call that it came with never did."""
-        self._application.capacity.requests += 1
+        self.application.capacity.requests += 1
 
     def tell(self, told: Callable[[], object]) -> None:
         """It is over already."""
 
     def response(self) -> Response:
-        return self._given.response
+        return self.said.response
 
     def fields(self, response: Response) -> HeaderFields:
         return with_length(response)
 
     def release(self) -> None:
-        self._application.capacity.requests -= 1
+        self.application.capacity.requests -= 1
 
     def ended(self, head: Response | None, sent: int) -> None:
-        observe, given = self._application.observe, self._given
+        observe, said = self.application.observe, self.said
         if observe is not None:
             status = None if head is None else head.status
-            observe(record(given.now, self.request, given.endpoint.key, status, sent, self._began, given.caller))
+            observe(record(said.now, self.request, said.endpoint.key, status, sent, self.began, said.caller))
 
 
 def record(

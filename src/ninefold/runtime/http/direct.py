@@ -27,7 +27,8 @@ from ninefold.runtime.http.cycle import (
     lines_of,
     response_head,
 )
-from ninefold.runtime.http.framing import Head, Known
+from ninefold.runtime.http.framing import Head
+from ninefold.runtime.http.known import Known
 from ninefold.runtime.messages.message import HeaderFields, Request, Response
 from ninefold.runtime.operations.flow import Follow
 

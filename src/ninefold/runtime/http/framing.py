@@ -15,37 +15,16 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from ninefold.runtime.cache import Cache
 from ninefold.runtime.http.chunks import TOKEN, Chunks, Refused
+from ninefold.runtime.http.known import DECIDES, KNOWN_BYTES, Known, Said
 from ninefold.runtime.messages.message import HEAD_BYTES, joined
-from ninefold.runtime.messages.notes import Alike, Notes
+from ninefold.runtime.messages.notes import Notes
 
 HEAD_FIELDS = 1_000
 """Field lines of a head."""
 
-KNOWN_HEADS = 512
-"""Heads whose fields are kept as they were read. A client says the same of itself each time, but for what it asks."""
-
-KNOWN_BYTES = 1_024
-"""Bytes of the fields of such a head, at most."""
-
 _LONGEST_LENGTH = 18
 """Digits of a Content-Length: more bytes than any machine has."""
-
-
-class Said(Struct, frozen=True):
-    """What the fields of a head say: `fields` with names in lower case, `headers` the same by name. `length`: bytes of
-    the body; None: it is chunked. `keeps`: the connection may go on after it. `expects`: the client waits to be asked
-    for the body (RFC 9110 10.1.1). `handshake`: where it is a GET, it is one of WebSocket, whose key this is (RFC 6455
-    4.2.1). `notes`: what others note of heads with these fields, or like them; None: nothing is."""
-
-    fields: list[tuple[bytes, bytes]]
-    length: int | None
-    keeps: bool
-    expects: bool
-    handshake: bytes | None
-    headers: dict[str, str]
-    notes: Notes | None
 
 
 class Head(Struct, frozen=True):
@@ -61,17 +40,6 @@ class Head(Struct, frozen=True):
     def key(self) -> bytes | None:
         """That of the handshake of WebSocket that it is; None: it is none."""
         return self.said.handshake if self.method == "GET" else None
-
-
-class Known(Cache[bytes, Said]):
-    """By the very bytes of the fields, of requests of HTTP/1.1 for a path, but for the end of the last line. `alike`:
-    what is noted of heads that are like others."""
-
-    __slots__ = ("alike",)
-
-    def __init__(self) -> None:
-        super().__init__(KNOWN_HEADS)
-        self.alike = Alike()
 
 
 class Requests:
@@ -140,11 +108,10 @@ class Requests:
         known = self._known
         if known is None or not _may_be_known(line):
             return _said(line, block, None)
-        said = known.get(block)
+        said = known.get(block) or known.like(block)
         if said is None:
             said = _said(line, block, Notes(known.alike))
-            if len(block) <= KNOWN_BYTES:
-                known.keep(block, said)
+            known.put(block, said)
         return said
 
     def whole(self, data: bytes) -> tuple[Head, bytes] | None:
@@ -159,7 +126,7 @@ class Requests:
         # Fields that are known may be the beginning of others: that they end says nothing but the empty line.
         name, path, query, block = found.groups(b"")
         method, content = name.decode("ascii"), data[found.end() :]
-        said = known.get(block)
+        said = known.get(block) or known.like(block)
         if said is None:
             try:
                 said = self._said(_Line(method, path, query, "1.1", None, data.index(b"\n") + 1), block)
@@ -231,8 +198,6 @@ _AUTHORITY = rb"(?:\[[0-9A-Fa-f:.]++\]|[A-Za-z0-9\-._~!$&'()*+,;=%]*+)(?::[0-9]*
 _HOST = re.compile(_AUTHORITY)
 _FIELDS = re.compile(rb"(?>%s:[\t\x20-\x7e\x80-\xff]*+\r\n)*+" % TOKEN)
 _DIGITS = re.compile(rb"[0-9]++")
-_HANDSHAKE = (b"upgrade", b"sec-websocket-key", b"sec-websocket-version")
-_DECIDES = frozenset((b"host", b"content-length", b"transfer-encoding", b"connection", b"expect", *_HANDSHAKE))
 _KEY = re.compile(rb"[A-Za-z0-9+/]{21}[AQgw]==")
 _CODING = re.compile(TOKEN)
 
@@ -285,7 +250,7 @@ def _said(line: _Line, block: bytes, notes: Notes | None) -> Said:
     for each in lines:
         name, _, value = each.partition(b":")
         name, value = name.lower(), value.strip(b" \t")
-        if name in _DECIDES:
+        if name in DECIDES:
             deciding.setdefault(name, []).append(value)
         if name == b"upgrade":
             continue  # it is for this connection alone

@@ -17,7 +17,8 @@ from ninefold.runtime.http.asking import Asking, Settled
 from ninefold.runtime.http.awaiting import Awaiting
 from ninefold.runtime.http.channel import Channel, OfReader, Over, Piece, Wanted, relay
 from ninefold.runtime.http.cycle import AT_ONCE, Asgi, Message
-from ninefold.runtime.http.framing import Known, Requests
+from ninefold.runtime.http.framing import Requests
+from ninefold.runtime.http.known import Known
 from ninefold.runtime.operations.flow import Follow
 from ninefold.runtime.request.rates import count_keys
 

@@ -111,7 +111,7 @@ def written(head: Head) -> bytes:
     block = None if head.said.notes is None else head.said.notes.lines
     if block is None:
         block = b"".join([b"%b: %b\r\n" % field for field in head.said.fields]) + b"\r\n"
-        if head.said.notes is not None:
+        if head.said.notes is not None and not head.said.notes.own:
             head.said.notes.lines = block
     query = b"?" + head.query if head.query else b""
     return b"%b %b%b HTTP/%b\r\n%b" % (head.method.encode("ascii"), head.path, query, head.version.encode(), block)

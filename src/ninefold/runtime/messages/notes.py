@@ -52,21 +52,22 @@ class Looked(dict[str, str]):
 
 
 class Alike:
-    """What is noted of requests by the fields that were looked up."""
+    """What is noted of requests by the fields that were looked up. `looked`: the names of all of these."""
 
-    __slots__ = ("_notes", "_sets")
+    __slots__ = ("_notes", "_sets", "looked")
 
     def __init__(self) -> None:
+        self.looked: set[str] = set()
         self._sets: dict[Hashable, list[tuple[str, ...]]] = {}
         self._notes: Cache[tuple[Any, ...], Any] = Cache(ALIKE)
 
-    def find(self, scope: Hashable, query: bytes, fields: dict[str, str]) -> Any:
-        """What was noted; None: nothing was."""
+    def find(self, scope: Hashable, query: bytes, fields: dict[str, str]) -> tuple[Any, tuple[str, ...]]:
+        """What was noted, and the names of the fields by which it is; None: nothing was."""
         for names in self._sets.get(scope, ()):
             found = self._notes.get(_key(scope, query, names, fields))
             if found is not None:
-                return found
-        return None
+                return found, names
+        return None, ()
 
     def keep(self, scope: Hashable, query: bytes, fields: Looked, note: Any) -> None:
         names = tuple(sorted(fields.names))
@@ -75,6 +76,7 @@ class Alike:
             if len(sets) == SETS:
                 return
             sets.append(names)
+            self.looked.update(names)
         if sum(len(dict.get(fields, name, "")) for name in names) <= LOOKED_UP_BYTES:
             self._notes.keep(_key(scope, query, names, fields), note)
 
@@ -95,28 +97,34 @@ _NOWHERE: Final[Mapping[Hashable, Any]] = {}
 
 class Notes:
     """What is noted of requests with the very same fields, or with others that are alike. `scope`: what else they have
-    in common; there are few. `lines`: the fields as lines, where somebody needed them; None: nobody did. `places`: what
-    follows from a note, by whatever its reader likes; gone when another note is taken, or one holds no more."""
+    in common; there are few. `own`: the names of fields whose values are each request's own, where not all are the very
+    same. `lines`: the fields as lines, where somebody needed them; None: nobody did. `places`: what follows from a
+    note, by whatever its reader likes; gone when another note is taken, or one holds no more."""
 
-    __slots__ = ("_alike", "_own", "lines", "places")
+    __slots__ = ("_alike", "_noted", "lines", "own", "places")
 
     def __init__(self, alike: Alike | None = None) -> None:
         """`alike`: of all heads of a door; None: there are no others."""
-        self._own: Cache[tuple[Hashable, bytes], Any] = Cache(NOTES)
+        self._noted: Cache[tuple[Hashable, bytes], Any] = Cache(NOTES)
         self.places: Mapping[Hashable, Any] = _NOWHERE
         self._alike = alike
+        self.own: frozenset[str] = frozenset()
         self.lines: bytes | None = None
 
     def __len__(self) -> int:
-        return len(self._own)
+        return len(self._noted)
+
+    def holds(self, scope: Hashable, query: bytes) -> bool:
+        """Whether something is noted that holds for all of them."""
+        return self._noted.get((scope, query)) is not None
 
     def find(self, scope: Hashable, query: bytes, fields: dict[str, str]) -> Any:
         """What was noted; None: nothing was, or it holds no more."""
-        found = self._own.get((scope, query))
+        found = self._noted.get((scope, query))
         if found is None and self._alike is not None:
-            found = self._alike.find(scope, query, fields)
-            if found is not None:
-                self._own.keep((scope, query), found)
+            found, names = self._alike.find(scope, query, fields)
+            if found is not None and self.own.isdisjoint(names):
+                self._noted.keep((scope, query), found)
         return found
 
     def put(self, among: Hashable, place: Any) -> None:
@@ -126,14 +134,16 @@ class Notes:
         self.places.keep(among, place)
 
     def keep(self, scope: Hashable, query: bytes, fields: dict[str, str], note: Any) -> None:
-        self._own.keep((scope, query), note)
-        self.places = _NOWHERE
+        looked = fields.names if isinstance(fields, Looked) else None
+        if not self.own or (looked is not None and self.own.isdisjoint(looked)):
+            self._noted.keep((scope, query), note)
+            self.places = _NOWHERE
         if self._alike is not None and isinstance(fields, Looked):
             self._alike.keep(scope, query, fields, note)
 
     def forget(self, scope: Hashable, query: bytes, fields: dict[str, str]) -> None:
         """What was noted holds no more."""
-        self._own.keep((scope, query), None)
+        self._noted.keep((scope, query), None)
         self.places = _NOWHERE
         if self._alike is not None:
             self._alike.forget(scope, query, fields)

@@ -84,8 +84,11 @@ def _answer(
     """The response of an operation that writes nothing, or what the conditions of the request on what it shows make of
     it, where it `heeds` them."""
     response = shape.filled(row, rows, env)
-    if not (heeds and conditional.is_asked(request)):
-        return response
+    return _heeded(request, response, resource) if heeds and conditional.is_asked(request) else response
+
+
+def _heeded(request: Request, response: Response, resource: str | None) -> Response:
+    """What the conditions of a request make of a response."""
     changed = conditional.is_changed(request, joined(response.headers).get("etag"))
     if changed is None:
         raise Refusal((Failure("precondition failed", resource),))
@@ -123,15 +126,20 @@ class Read:
             return self._judge.asked(call.env)
         return _answer(call.request, call.env, self._shape, self.resource, self._heeds, rows[0])
 
-    def likewise(self, noted: Mapping[str, Any], read: RowsRead) -> Callable[[Request, Environment], Response | None]:
+    def likewise(
+        self, noted: Mapping[str, Any], conditions: bool, read: RowsRead
+    ) -> Callable[[Request, Environment], Response | None]:
         """What performs it for the requests of one caller that choose of the response as these roots of the environment
-        say; it gives None where there is no such row."""
+        say, all of which have conditions on it, or none; it gives None where there is no such row."""
         text, binds = self._select.of_one("caller", chosen_of(noted) & self._select.switches)
-        shape, resource, heeds = self._shape, self.resource, self._heeds
+        filled, resource, heeds = self._shape.filled, self.resource, self._heeds and conditions
 
         def performed(request: Request, env: Environment) -> Response | None:
             rows = read(text, binds(env))
-            return _answer(request, env, shape, resource, heeds, rows[0]) if rows else None
+            if not rows:
+                return None
+            response = filled(rows[0], (), env)
+            return _heeded(request, response, resource) if heeds else response
 
         return performed
 
@@ -233,16 +241,17 @@ class List:
     def likewise(
         self,
         noted: Mapping[str, Any],
+        conditions: bool,
         read: RowsRead,
         page: Page | None,
         seals: Callable[[str], Seals],
     ) -> Callable[[Request, Environment], Response | None]:
-        """What performs it for one caller's requests of this page, without a cursor, that choose of the response as
-        these roots of the environment say; it gives None where it is refused. `seals`: what seals, in an order."""
+        """The same for one caller's requests of this page, without a cursor; it gives None where it is refused.
+        `seals`: what seals, in an order."""
         assert page is not None
         of_one = partial(self._select.of_one, "caller")
         ready, listing = self._ready(page, chosen_of(noted), once_more(seals(page.sort.name)), of_one), _listing(page)
-        shape, resource, heeds, judge = self._shape, self.resource, self._heeds, self.judge
+        filled, resource, heeds, judge = self._shape.filled, self.resource, self._heeds and conditions, self.judge
         (text, binds), count, head = ready.rows, ready.count, ready.head
 
         def performed(request: Request, env: Environment) -> Response | None:
@@ -254,7 +263,8 @@ class List:
             total = None if count is None else read(count[0], count[1](env))[0][0]
             rows = ready.turned(env, rows, total)
             row = NO_ROW if head is None else read(head[0], head[1](env))[0]
-            return _answer(request, env, shape, resource, heeds, row, rows)
+            response = filled(row, rows, env)
+            return _heeded(request, response, resource) if heeds else response
 
         return performed
 

@@ -66,13 +66,15 @@ class Requests:
         self.answered: dict[tuple[str | None, str, int | None], Durations] = {}
 
     def observe(self, record: Record) -> None:
-        method, seconds = record.method, record.seconds
-        answered = record.route, method if method in METHODS else "other", record.status
-        durations = self.answered.get(answered)
-        if durations is None:
-            durations = self.answered[answered] = Durations()
+        seconds = record.seconds
+        durations = self.answered.get((record.route, record.method, record.status)) or self._first(record)
         durations.counts[bisect_left(SECONDS, seconds)] += 1
         durations.sum += seconds
+
+    def _first(self, record: Record) -> Durations:
+        """Where it counts of which none was counted, or whose method anybody may have made up."""
+        method = record.method if record.method in METHODS else "other"
+        return self.answered.setdefault((record.route, method, record.status), Durations())
 
     def taken(self) -> Tally:
         """What was counted since the last time, which is counted here no more."""

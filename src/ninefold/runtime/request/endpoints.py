@@ -280,7 +280,7 @@ def _served(whole: plan.Served, common: Common, rates: tuple[Rate, ...], case: i
     any_operation = next((each.operation for each in admissions.values()), None)
     known = common.parameters | _names(any_operation) | {each.name for each in route.query}
     in_force = {each.name for each in schemes if each.known_by is not None}
-    refused = tuple(of_case(route, case, dict.fromkeys((each.name for each in schemes), ()), in_force))
+    refused = _ranked(route, common, of_case(route, case, dict.fromkeys((each.name for each in schemes), ()), in_force))
     segments = [each for each in route.segments if isinstance(each, plan.PathParameter)]
     looks = route.error_shape
     return Endpoint(
@@ -305,7 +305,7 @@ def _served(whole: plan.Served, common: Common, rates: tuple[Rate, ...], case: i
         case=case,
         errors=route.errors,
         shape=None if looks is None else Shape(looks.media_type, looks.content),
-        lowest=Lowest(*(_lowest(route, common, refused, step) for step in (Step.CALLER, Step.PARAMETERS, Step.BODY))),
+        lowest=Lowest(*(_lowest(common, refused, step) for step in (Step.CALLER, Step.PARAMETERS, Step.BODY))),
         for_anyone=bool(admissions) and not route.schemes,
     )
 
@@ -317,20 +317,25 @@ def _admission(route: plan.Served, common: Common, admission: plan.Admission) ->
         ready(admission.operation),
         None if condition is None else holds(condition),
         condition is not None and bool(of_request(condition)),
-        _lowest(route, common, of_operation(admission.operation, admission.who), Step.JUDGED),
+        _lowest(common, _ranked(route, common, of_operation(admission.operation, admission.who)), Step.JUDGED),
         admission.scopes,
         None if call is None else Calling(call, common.functions[call.function]),
         takes_steps(route, admission) is not None,
     )
 
 
-def _lowest(route: plan.Served, common: Common, found: Iterable[Refusal], first: Step) -> int:
+def _ranked(route: plan.Served, common: Common, found: Iterable[Refusal]) -> Mapping[Step, int]:
+    """The rank of the most important of what is found in each step."""
+    ranks = dict[Step, int]()
+    for step, condition, subject, code in {(each.step, each.condition, each.subject, each.code) for each in found}:
+        rank = common.problems.rank(Failure(condition, subject, code), route.errors)
+        ranks[step] = min(rank, ranks.get(step, rank))
+    return ranks
+
+
+def _lowest(common: Common, ranked: Mapping[Step, int], first: Step) -> int:
     """The rank of the most important of what is found from a step on, before the operation is done."""
-    ranks = (
-        common.problems.rank(Failure(each.condition, each.subject, each.code), route.errors)
-        for each in found
-        if first <= each.step < Step.DONE
-    )
+    ranks = (rank for step, rank in ranked.items() if first <= step < Step.DONE)
     return min(ranks, default=common.problems.last)
 
 

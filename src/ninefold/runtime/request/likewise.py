@@ -75,8 +75,6 @@ class Likewise:
         notes, path = request.notes, request.path
         if notes is None or request.certificate is not None:
             return None
-        if len(request.query) > LONGEST_QUERY:  # nothing is noted of it, and to read it twice takes its time
-            return None
         among = request.method, request.query, path.count(b"/"), path[: path.find(b"/", self._behind)]
         place: Place | None = notes.places.get(among)
         found = None if place is None or place.of is not self else place.texts(path.decode("latin-1"))
@@ -92,7 +90,8 @@ class Likewise:
         """The same of a request of which it has to be found what it asks for. `among`: what those say as well of whom
         that can be told by their path alone."""
         version = self._newest
-        if request.method == "HEAD":
+        # Of a long query nothing is noted, and to read it twice takes its time.
+        if request.method == "HEAD" or len(request.query) > LONGEST_QUERY:
             return None
         if self._stated:
             query = parse_query(request.query)
@@ -101,10 +100,10 @@ class Likewise:
             version, found = self._versions.find(request, query)
         else:
             found = version.routes.find(request.method, request.path)
-        if not isinstance(found, Found):
+        if not (isinstance(found, Found) and version.known and version.served):
             return None
         endpoint = found.endpoint
-        comes_again = len(notes) > 0
+        comes_again = notes.holds(endpoint.scope, request.query)
         precedent: Precedent | None = notes.find(endpoint.scope, request.query, request.headers)
         if precedent is None or not precedent.is_of(endpoint, request):
             return None
@@ -165,7 +164,8 @@ def _left_of(
     names = tuple((name, text_reader(type_)) for name, type_, _ in endpoint.names)
     alone = names[0] if len(names) == 1 else None
     recall, noted, asked, was = precedent.recall, precedent.env, asking(precedent), precedent.caller
-    looked_up = recall if service.together else None
+    together = service.together
+    looked_up = recall if together else None
     shared = timers if timers is not None and timers.together else None
     again = None if recall is None else recall(constant)
     if again is not None and again.kept is None:
@@ -177,9 +177,7 @@ def _left_of(
     def left(request: Request, content: bytes, version: Version, values: Sequence[str]) -> Given | Handed | None:
         nonlocal beginning, before
         now = now_of()
-        # The version is served (`_placed`).
-        if not (version.known and version.served):
-            return None
+        # The version is served (`_placed`), which is known of it (`Likewise`), and not retired.
         if version.retired is not None and version.is_retired(service.sources.clock()):
             return None
         # All has happened that is due (`_as_due`).
@@ -203,7 +201,7 @@ def _left_of(
         if admits is not None and not admits(env):
             return None
         found = asked(request, content, version, values, before, env)
-        if not looked_up and shared is None and (not isinstance(found, Handed) or found.counts is None):
+        if not (together and (looked_up or shared or (isinstance(found, Handed) and found.counts))):
             return found
         begun: Environment = {**_begins(constant, {}, NOBODY), "now": now}
         if names:
@@ -226,6 +224,7 @@ def _read(
     operation = admission.operation
     assert isinstance(operation, Read | List | Compute)
     answered, counted = _answered(service, endpoint, admission, most), counting(service, endpoint)
+    tells_nothing = service.cors is None and not endpoint.rates and not service.versions.tell
 
     def of(precedent: Precedent) -> Asks:
         page = precedent.page
@@ -251,17 +250,23 @@ def _read(
         if isinstance(operation, Compute) or service.together:
             return called
         if isinstance(operation, Read):
-            performed = operation.likewise(precedent.env, at_once.rows_at_once)
+            performed = operation.likewise(precedent.env, precedent.conditional, at_once.rows_at_once)
         else:
             seals = partial(service.cursors.of, endpoint.scope, precedent.caller.who)
-            performed = operation.likewise(precedent.env, at_once.rows_at_once, page, seals)
+            performed = operation.likewise(precedent.env, precedent.conditional, at_once.rows_at_once, page, seals)
 
         def read(
             request: Request, content: bytes, version: Version, values: Sequence[str], caller: Caller, env: Environment
         ) -> Given | Handed | None:
             return None if content else answered(performed(request, env), request, version, values, caller, env)
 
-        return read
+        def plainly(
+            request: Request, content: bytes, version: Version, values: Sequence[str], caller: Caller, env: Environment
+        ) -> Given | None:
+            step = None if content else performed(request, env)
+            return None if step is None or len(step.body) > most else Given(step, endpoint, caller, env["now"])
+
+        return plainly if tells_nothing else read
 
     return of
 
@@ -271,15 +276,12 @@ def _answered(
 ) -> Callable[[Next | None, Request, Version, Sequence[str], Caller, Environment], Given | Handed | None]:
     """What was read is counted, and shown with what a response tells beside its own (`finished`)."""
     cors, counted = service.cors, counting(service, endpoint)
-    is_plain = cors is None and not endpoint.rates
 
     def answered(
         step: Next | None, request: Request, version: Version, values: Sequence[str], caller: Caller, env: Environment
     ) -> Given | Handed | None:
         if not isinstance(step, Response) or len(step.body) > most:
             return None
-        if is_plain and not version.tells:
-            return Given(step, endpoint, caller, env["now"])
         told = counted(caller, request, env)
         if isinstance(told, tuple):
             more = headers_told(service, version, endpoint, values, told, False)

@@ -16,6 +16,7 @@ import msgspec
 
 from ninefold.plan import environment
 from ninefold.plan.environment import Environment
+from ninefold.runtime.messages.conditional import is_asked
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.parameters import Page
 from ninefold.runtime.operations.flow import Recall
@@ -34,8 +35,9 @@ _READ = ("request", environment.CHOSEN, environment.FILTER)
 
 class Precedent(msgspec.Struct, eq=False):
     """`recall`: how its caller was found, None: the endpoint is for anyone; `caller`: who it was. `env`: what its
-    parameters gave; `page`: of a list. `path`: that of the request, where what was found depends on it. `left`: what
-    is left of the steps of those that are like it, once it has been asked for (`likewise.py`)."""
+    parameters gave; `page`: of a list. `path`: that of the request, where what was found depends on it.
+    `conditional`: it has a condition on what it selects. `left`: what is left of the steps of those that are like it,
+    once it has been asked for (`likewise.py`)."""
 
     endpoint: Endpoint
     admission: Admission
@@ -43,6 +45,7 @@ class Precedent(msgspec.Struct, eq=False):
     env: dict[str, Any]
     page: Page | None
     path: bytes | None
+    conditional: bool
     caller: Caller
     left: Callable[..., Any] | None = None
 
@@ -67,7 +70,7 @@ def note(x: Exchange, asked: Asked) -> None:
     # A page tells of others by paths like the request's.
     path = request.path if isinstance(admission.operation, List) else None
     env = {root: value for root, value in x.env.items() if root in _READ}
-    precedent = Precedent(endpoint, admission, x.recall, env, page, path, x.caller)
+    precedent = Precedent(endpoint, admission, x.recall, env, page, path, is_asked(request), x.caller)
     notes.keep(endpoint.scope, request.query, request.headers, precedent)
 
 

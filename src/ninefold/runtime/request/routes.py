@@ -88,6 +88,8 @@ class Versions:
     def __init__(self, base: tuple[str, ...], stated: plan.Versions | None, versions: Sequence[Version]) -> None:
         """`versions`, newest first."""
         self.newest = versions[0]
+        self.tell = any(each.tells for each in versions)
+        """Whether responses of some version have headers that say so."""
         self._base = "".join("/" + encoded(segment) for segment in base)
         self._stated = stated
         self._all = {each.name: each for each in versions}

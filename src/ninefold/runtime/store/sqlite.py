@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from asyncio import Future
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -78,15 +78,13 @@ class SQLite(Reading):
         self._checkpoints = Checkpoints(background)
         self._checkpoints.watch(writer)
         self._writer = Writer(writer, self._checkpoints, self._index)
+        self.state = self._writer.changes.state
         self._open = True
 
     def admit(self, size: int) -> None:
         """A value or a row of so many bytes can be written, if that is more than usual."""
         bound(self._connections[2], max(LONGEST_SUM, size))
         super().admit(size)
-
-    def state(self, tables: Collection[str]) -> int | None:
-        return self._writer.changes.state(tables)
 
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         """Run `work` in a transaction of its own; to be called on the event loop's thread."""
