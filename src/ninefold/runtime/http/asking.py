@@ -54,7 +54,6 @@ class Asking:
         "_began",
         "_counted",
         "_follower",
-        "_let",
         "_refused",
         "body",
         "handed",
@@ -83,7 +82,6 @@ class Asking:
         self._answer = Answer(application.works, self.x, body, deadline)
         self.handed = handed
         self._counted = True
-        self._let = False
         self._follower: tuple[Hashable, ...] = ()
         self._refused = began is None and application.capacity.is_used_up
         application.capacity.requests += 1
@@ -134,7 +132,8 @@ class Asking:
             else:
                 response = finished(x, self._answer.response)
         finally:
-            self._let_go()
+            # From then on its key may be another request's.
+            x.release()
         if isinstance(response, Follow):
             response = followed(x, response)
         if not application.has_room(response, self.request.method):
@@ -156,20 +155,13 @@ class Asking:
 
     def release(self) -> None:
         """It counts no more."""
-        if not self._let:
-            self._let_go()
+        self.x.release()
         if self._counted:
             self._counted = False
             for caller in self._follower:
                 self._application.capacity.streamed(caller)
             self._application.capacity.requests -= 1
             self._application.capacity.release(self.body.size)
-
-    def _let_go(self) -> None:
-        """Its key is no longer in progress: from then on it may be another request's."""
-        if not self._let:
-            self._let = True
-            self.x.release()
 
     def ended(self, head: Response | None, sent: int) -> None:
         """`sent`: bytes of content. `head` None: the client went away before there was an answer."""

@@ -16,7 +16,7 @@ from ninefold.runtime.http.capacity import LITTLE_BYTES
 from ninefold.runtime.http.work import is_much
 from ninefold.runtime.messages.message import HeaderFields, Request, Response
 from ninefold.runtime.operations.flow import Follow, Next, Select, SelectAsOne, Transact, Wait
-from ninefold.runtime.request.exchange import timed_out
+from ninefold.runtime.request.exchange import finished, timed_out
 from ninefold.runtime.request.handed import Handed
 from ninefold.runtime.request.steps import recovered
 
@@ -24,11 +24,8 @@ _AWAITED = (Select, SelectAsOne, Transact)
 
 
 def is_brief(handed: Handed) -> bool:
-    """Whether nothing has to be told with its response, or let go."""
-    x, asked = handed.x, handed.x.asked
-    if x.told or x.version.tells or x.service.cors is not None or (asked is not None and asked.holds):
-        return False
-    return isinstance(handed.step.work, _AWAITED)
+    """Whether its response is told who asks whatever the request says of itself."""
+    return handed.x.service.cors is None and isinstance(handed.step.work, _AWAITED)
 
 
 class Awaiting:
@@ -45,7 +42,7 @@ class Awaiting:
         self._application, self._content, self._began = application, content, began
         self._at: float | None = None
         self._asking: Asking | None = None
-        self._response: Response | None = None
+        self._response: Response | Follow | None = None
         self._told: Callable[[], object] | None = None
         application.capacity.requests += 1
         application.capacity.bytes += len(content)
@@ -111,8 +108,9 @@ class Awaiting:
         except Exception as raised:
             then = recovered(x, raised)
         if isinstance(then, Response):
-            if then.status < 400 and len(then.body) <= LITTLE_BYTES and not x.told:
-                self.over, self._response = True, then
+            if then.status < 400 and len(then.body) <= LITTLE_BYTES:
+                self.over, self._response = True, finished(x, then)
+                x.release()
                 self._lift()
                 self._tell()
                 return
@@ -158,6 +156,7 @@ class Awaiting:
         if self._asking is not None:
             self._asking.release()
             return
+        self.x.release()
         self._application.capacity.requests -= 1
         self._application.capacity.bytes -= len(self._content)
 
