@@ -14,19 +14,19 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import count
 from typing import Any
 
 import msgspec
 
-from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.messages.message import HeaderFields, Response
 from ninefold.runtime.messages.problems import Failure, invalid
 from ninefold.runtime.messages.seals import Seal
 from ninefold.runtime.operations.flow import Next, Transact, Wait
-from ninefold.runtime.store.protocol import Session, Stored
+from ninefold.runtime.store.protocol import Session, Single, Stored
 from ninefold.sql.idempotency import CLEAN, FIND, STORE
 
 HEADER = "Idempotency-Key"
@@ -34,8 +34,12 @@ HEADER = "Idempotency-Key"
 LONGEST = 255
 """Characters of a key."""
 
-CLEANED = 8
-"""Expired keys that go when one is stored: more than come, so the table holds few that have expired."""
+CLEANED_EACH = 8
+"""Keys that are stored from one time that expired ones are removed to the next: to look for them costs as much as the
+rest of what a key does."""
+
+CLEANED = 64
+"""Expired keys that go then: more than come, so the table holds few that have expired."""
 
 MISMATCH = Failure("idempotency mismatch")
 IN_PROGRESS = Failure("idempotency in progress")
@@ -53,7 +57,7 @@ def read_key(field: str) -> tuple[str, None] | tuple[None, str]:
     if quoted is not None:
         if len(quoted[1]) > 2 * LONGEST:
             return None, "maxLength"
-        key = re.sub(r"\\(.)", r"\1", quoted[1])
+        key = re.sub(r"\\(.)", r"\1", quoted[1]) if "\\" in quoted[1] else quoted[1]
     elif _BARE.fullmatch(text):
         key = text
     else:
@@ -75,16 +79,16 @@ def sent_key(stated: str | None, headers: dict[str, str]) -> tuple[str | None, l
     return key, [] if rule is None else [invalid("header", HEADER, rule)]
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(msgspec.Struct, frozen=True, eq=False):
     """A request that came with a key. `row`: what the key is found by. `request`: its digest. `seal`: 64 bytes that
-    seal its response. `now` and `expires`: microseconds since 1970."""
+    seal its response. `now` and `expires`: microseconds since 1970. `stored`: counts the keys that are stored."""
 
     row: bytes
     request: bytes
     seal: bytes
     now: int
     expires: int
+    stored: Iterator[int]
 
     @property
     def finding(self) -> tuple[str, list[Stored]]:
@@ -104,6 +108,7 @@ class Keys:
         self._secret = hmac.digest(secret, b"idempotency keys", "sha512")
         self._kept = kept
         self._in_progress: dict[bytes, bytes] = {}
+        self._stored = count()
 
     def held(
         self, key: str, who: str, identity: str | None, route: str, content: tuple[bytes, ...], now: datetime
@@ -111,13 +116,14 @@ class Keys:
         """`key`, sent by a caller to an endpoint. `content` is what makes it the same request: path, query, body."""
         scope = msgspec.msgpack.encode((who, identity, route, key))
         made = hmac.digest(self._secret, scope, "sha512")
+        since = (now - _EPOCH) // _MICROSECOND
         return Held(
-            row=hmac.digest(made, b"row", "sha256"),
-            request=hmac.digest(made, b"request" + msgspec.msgpack.encode(content), "sha256"),
-            seal=hmac.digest(made, b"response", "sha512"),
-            now=_microseconds(now),
-            # Reckoned as a number: no year is the last one.
-            expires=_microseconds(now) + self._kept,
+            hmac.digest(made, b"row", "sha256"),
+            hmac.digest(made, b"request" + msgspec.msgpack.encode(content), "sha256"),
+            hmac.digest(made, b"response", "sha512"),
+            since,
+            since + self._kept,  # reckoned as a number: no year is the last one
+            self._stored,
         )
 
     def begin(self, held: Held) -> Failure | None:
@@ -132,26 +138,19 @@ class Keys:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-def _microseconds(time: datetime) -> int:
-    return (time - _EPOCH) // timedelta(microseconds=1)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 def once(step: Next, held: Held, mismatch: Callable[[], Next], repeated: Callable[[], None]) -> Next:
     """The steps of an operation, in which what is transacted is done once for a key. `mismatch`: the step for a key
     that came before, with another request. `repeated` is told where the response is given again."""
-    match step:
-        case Wait(Transact(work, again), resume):
-
-            def answered(found: Response | Failure) -> Next:
-                return found if isinstance(found, Response) else mismatch()
-
-            return Wait(Transact(partial(_done, held, work, resume, repeated), again), answered)
-        case Wait(work, resume):
-            return Wait(work, lambda result: once(resume(result), held, mismatch, repeated))
-        case _:
-            return step
+    if not isinstance(step, Wait):
+        return step
+    work, resume = step.work, step.resume
+    if not isinstance(work, Transact):
+        return Wait(work, lambda result: once(resume(result), held, mismatch, repeated))
+    done = partial(_done, held, work.work, resume, repeated)
+    return Wait(Transact(done, work.again), lambda found: found if isinstance(found, Response) else mismatch())
 
 
 def stored(step: Next) -> Next:
@@ -184,11 +183,12 @@ def _done(
             return MISMATCH
         repeated()
         return opened(held, sealed)
-    response = resume(work(session))
+    response = resume(work.plainly(session) if isinstance(work, Single) else work(session))
     if not isinstance(response, Response):
         raise TypeError("a response that waits for more than its transaction cannot be stored with it")
     session.run(STORE, [held.row, held.request, sealed_response(held, response), held.expires])
-    clean(session, held.now, CLEANED)
+    if next(held.stored) % CLEANED_EACH == 0:
+        clean(session, held.now, CLEANED)
     return response
 
 
