@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,12 +16,15 @@ class Seal:
     def __init__(self, key: bytes) -> None:
         """`key`: 64 bytes."""
         self._key = key
+        self._made: AESSIV | None = None
 
-    @cached_property
+    @property
     def _cipher(self) -> AESSIV:
-        from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+        if self._made is None:
+            from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 
-        return AESSIV(self._key)
+            self._made = AESSIV(self._key)
+        return self._made
 
     def sealed(self, plain: bytes, bound_to: Sequence[bytes]) -> bytes:
         return self._cipher.encrypt(plain, list(bound_to))

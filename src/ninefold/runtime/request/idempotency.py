@@ -55,9 +55,11 @@ def read_key(field: str) -> tuple[str, None] | tuple[None, str]:
     text = field.strip(" \t")
     quoted = _STRING.fullmatch(text)
     if quoted is not None:
-        if len(quoted[1]) > 2 * LONGEST:
-            return None, "maxLength"
-        key = re.sub(r"\\(.)", r"\1", quoted[1]) if "\\" in quoted[1] else quoted[1]
+        key = quoted[1]
+        if "\\" in key:
+            if len(key) > 2 * LONGEST:
+                return None, "maxLength"
+            key = re.sub(r"\\(.)", r"\1", key)
     elif _BARE.fullmatch(text):
         key = text
     else:

@@ -14,7 +14,7 @@ from ninefold.runtime.operations.read import Call
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import NOT_TAKEN, Asked, Content, Exchange
 from ninefold.runtime.request.handed import Handed
-from ninefold.runtime.request.rates import Asking, Told
+from ninefold.runtime.request.rates import Asking, Told, counter
 from ninefold.runtime.request.routes import Version
 from ninefold.runtime.request.schemes import Caller
 from ninefold.runtime.request.service import Service
@@ -49,10 +49,13 @@ def counting(
 ) -> Callable[[Caller, Request, Environment], tuple[Told, ...] | Share | Ask | None]:
     """The rates count it (`count_it`): from here on it is done. None: one refuses it, and has not counted it."""
     counted_by, rates = service.counted, endpoint.rates
+    if not rates:
+        return lambda caller, request, env: ()
+    if service.counter is None and not service.together:
+        count_here, elapsed = counter(rates), service.sources.elapsed
+        return lambda caller, request, env: count_here(Asking(caller, request.address, env), elapsed())
 
     def counted(caller: Caller, request: Request, env: Environment) -> tuple[Told, ...] | Share | Ask | None:
-        if not rates:
-            return ()
         told = counted_by(rates, Asking(caller, request.address, env))
         return told if not isinstance(told, tuple) or not any(each.refused for each in told) else None
 

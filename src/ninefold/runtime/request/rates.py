@@ -193,6 +193,31 @@ def count(rates: Sequence[Rate], asking: Asking, now: int) -> tuple[Told, ...]:
     return count_keys(keys_of(rates, asking), now)
 
 
+def counter(rates: Sequence[Rate]) -> Callable[[Asking, int], tuple[Told, ...] | None]:
+    """The same as one function. None: one of them refuses it."""
+    if len(rates) == 1:
+        return _counter_of_one(rates[0])
+
+    def counted(asking: Asking, now: int) -> tuple[Told, ...] | None:
+        told = count(rates, asking, now)
+        return None if any(each.refused for each in told) else told
+
+    return counted
+
+
+def _counter_of_one(rate: Rate) -> Callable[[Asking, int], tuple[Told, ...] | None]:
+    key_of, count_key = rate.of, rate.count
+
+    def counted(asking: Asking, now: int) -> tuple[Told, ...] | None:
+        key = key_of(asking)
+        if key is None:
+            return ()
+        stands = count_key(key, now)
+        return None if stands is None else (Told(rate, stands, False),)
+
+    return counted
+
+
 def keys_of(rates: Sequence[Rate], asking: Asking) -> list[tuple[Rate, Key]]:
     """The rates that take part in counting a request, each with the key that it counts by."""
     return [(rate, key) for rate in rates if (key := rate.of(asking)) is not None]
@@ -260,7 +285,7 @@ class Headers:
         for the rate that is the nearest to its end."""
         fields = self.fields if refused else self.usual
         if len(told) == 1:
-            (alone,) = told
+            alone = told[0]
             return tuple([(name, write(alone)) for name, _, write in fields])
         nearest = min(told, key=_left_of)
         found: list[tuple[bytes, bytes]] = []
