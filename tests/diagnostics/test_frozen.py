@@ -212,3 +212,16 @@ def test_they_are_copied_and_pickled() -> None:
     match value:
         case Kept(first, (second, *_)):
             assert (first, second) == (1, 2)
+
+
+@pytest.mark.parametrize("call", [call for call in CALLS if not isinstance(of(STANDARD, *call), str)], ids=str)
+def test_one_takes_the_place_of_another_alike(call: Any) -> None:
+    value = of(QUICK, *call)
+    for changed in ({}, {"first": 7}, {"fifth": 8}, {"nobody": 9}):
+        answers = []
+        for replace in (frozen.replace, dataclasses.replace):
+            try:
+                answers.append(told(replace(value, **changed)))
+            except TypeError:
+                answers.append(TypeError)
+        assert answers[0] == answers[1]

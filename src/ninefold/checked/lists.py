@@ -9,7 +9,6 @@ comparison, an endpoint has an index, behind the fields by which its row rule, i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import chain
 from typing import TypeAlias
 
@@ -20,7 +19,7 @@ from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.operations import List, PathName, Segment, SortKeys
 from ninefold.checked.resources import Field, Resource
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.expressions.tree import (
     Call,
     Constant,

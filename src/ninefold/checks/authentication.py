@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final, Literal
 
 from ninefold.checked.endpoints import Admission
@@ -28,6 +27,7 @@ from ninefold.diagnostics.codes import (
     ROW_OF_SOME_CASE,
 )
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.suggest import nearest
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.scope import Scope

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows, expressions_of
@@ -28,6 +27,7 @@ from ninefold.checks.showing import (
 )
 from ninefold.diagnostics.codes import NAME_TAKEN, NO_SUCH_VIEW, NOT_SHOWABLE, VALUE_TOO_LARGE
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, Literal, MapLiteral, Name, is_items

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checks.addressing import with_values
@@ -23,6 +22,7 @@ from ninefold.diagnostics.codes import (
     PUT_OF_NO_ROW,
 )
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.ast import Name, held_equal, named_by, reads_row
 from ninefold.expressions.check import check
 from ninefold.expressions.reads import needs_database

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Literal
 
 from ninefold.checked.endpoints import Endpoint, Events, Stopped
@@ -33,6 +33,7 @@ from ninefold.checks.without_effect import WHICH_ARE_LISTED
 from ninefold.contract.questions.events import about_built_in
 from ninefold.diagnostics.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE, OF_EXPRESSIONS
 from ninefold.diagnostics.diagnostic import Label, has_errors
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import Scope

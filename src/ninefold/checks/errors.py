@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from ninefold.checked.endpoints import ErrorShape
 from ninefold.checked.resources import Resource
@@ -15,6 +14,7 @@ from ninefold.checks.showing import Showing
 from ninefold.checks.without_effect import headers_of_http
 from ninefold.diagnostics.codes import DETAIL_OF_ANOTHER, DETAIL_OF_TWO, NEVER_ARISES, UNUSED_CODE
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.rows import BEFORE, before, rows_read
 from ninefold.language import errors as stated
 from ninefold.language import shapes

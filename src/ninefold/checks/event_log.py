@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -12,6 +11,7 @@ from ninefold.checked.resources import Field, Resource
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import Vocabulary
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions import scope
 from ninefold.expressions.ast import Invocation, Name, every

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ninefold.checked.contents import Content, Leaf
@@ -26,6 +25,7 @@ from ninefold.diagnostics.codes import (
     TWO_RECEIVERS,
 )
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import ResourceShape, Scope
 from ninefold.expressions.tree import Call, Constant, Typed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from copy import copy
-from dataclasses import field, replace
+from dataclasses import field
 from functools import cached_property
 
 from ninefold.checked.resources import Field
@@ -16,7 +16,7 @@ from ninefold.contract.survey import Survey
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME, NOT_IN_FORCE
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Place, Source, Span
 from ninefold.diagnostics.suggest import did_you_mean, is_guess, nearest
 from ninefold.expressions.ast import Invocation, Member, Name, Problem, every, reads_member

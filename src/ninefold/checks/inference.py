@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TypeAlias
 
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary, known_to, shapes_of
 from ninefold.contract.service import Contract
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.tree import Typed
 from ninefold.language import resources as stated
 from ninefold.language.fact import Shown, value_of

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ninefold.checked.service import Algorithm, Carries, Limits, Rate
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary, request_of_any
 from ninefold.diagnostics.codes import HEADER_OF_RATES, LARGE_BODIES, NO_BURST
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.language import limits as stated
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Proposal, Shown, StatedNone, value_of

@@ -4,7 +4,6 @@ todo`): what only one row has, and what says which rows."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final, Literal
 
 from ninefold.checked.bodies import BodyLeaf
@@ -27,6 +26,7 @@ from ninefold.diagnostics.codes import (
     WITHOUT_VALUE,
 )
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, COUNT, INFERRED
 from ninefold.expressions.tree import Typed, free_variables

@@ -4,7 +4,6 @@ fields are made of others; and of a request, the parameters and headers that end
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 
 from ninefold.checked.bodies import BodyMember
 from ninefold.checks.findings import Findings, typed
@@ -15,7 +14,7 @@ from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import types_in
 from ninefold.diagnostics.codes import COMPUTED_CYCLE, NOT_IN_SQL, TOO_LARGE
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Source
 from ninefold.expressions.ast import Ast, Const, Invocation, ListLiteral, Literal, Name, Unary
 from ninefold.expressions.functions import NEW_EACH_TIME

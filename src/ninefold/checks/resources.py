@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ninefold.checked.resources import Anew, Expiry, Field, Guard, Resource, Seen
@@ -23,6 +22,7 @@ from ninefold.diagnostics.codes import (
     WAS_MADE_OF_OTHERS,
 )
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.rows import fields_as_they_were
 from ninefold.expressions.scope import ResourceShape, Scope

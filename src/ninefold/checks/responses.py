@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ninefold.checked.contents import Content, Leaf, Response, all_expressions
 from ninefold.checked.lists import Way, beside_rows, by_way, content_by_way
@@ -25,6 +24,7 @@ from ninefold.diagnostics.codes import (
     TOO_MANY_SHOWN,
 )
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import PAGE_AT, Scope

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from ninefold.checked.contents import Array, Choice, Content, Object, Response, Rows
 from ninefold.checked.operations import Expansion, Projection
@@ -13,7 +12,7 @@ from ninefold.checks.model import request_type
 from ninefold.checks.showing import Showing, stated_at, whole_of
 from ninefold.diagnostics.codes import NO_SUCH_MEMBER, NOT_EXPANDED, NOT_ONE_ROW
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions import ast
 from ninefold.expressions.check import check

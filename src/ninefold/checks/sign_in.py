@@ -4,7 +4,6 @@ sections 3.2 and 4.4)."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from ninefold.checked.bodies import BodyLeaf
 from ninefold.checked.operations import PathName, Segment
@@ -14,6 +13,7 @@ from ninefold.checks.callers import issued_scheme
 from ninefold.checks.findings import Findings
 from ninefold.diagnostics.codes import NOT_FOUND_BY, NOT_GRANTED, SIGN_IN_BODY
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.language import authentication as stated
 from ninefold.language.endpoints import Endpoint

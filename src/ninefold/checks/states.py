@@ -4,7 +4,6 @@ nothing of it may read one."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from ninefold.checked.contents import expressions_of
 from ninefold.checked.endpoints import Events
@@ -16,6 +15,7 @@ from ninefold.checks.model import Vocabulary
 from ninefold.contract.questions.question import STATES
 from ninefold.diagnostics.codes import TIMER_WITHOUT_REQUEST, UNREACHABLE_STATE, UNUSED_TRANSITION
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed

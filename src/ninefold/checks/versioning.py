@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from ninefold.checked.endpoints import Cause, EventKind, OlderKind
 from ninefold.checked.service import Checked, OperatorValue, Version, Versions
@@ -14,6 +13,7 @@ from ninefold.checks.schemas import schema_of
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import PINNED_TO_NOTHING
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.scope import Inferred, Model, Scope
 from ninefold.expressions.tree import Call, Constant, Select, Typed

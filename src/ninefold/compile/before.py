@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -11,6 +10,7 @@ from ninefold.checked.contents import Content, all_expressions, expressions_of, 
 from ninefold.checked.operations import Delete, Mutation, Operation, Remove
 from ninefold.checked.resources import Effect, Resource
 from ninefold.compile.perspective import Perspective
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.rows import computed_before, fields_as_they_were, reads_before, unwritten
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.statement import Piece, ResultColumn, Statement

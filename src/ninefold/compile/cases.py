@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import groupby
 
 from ninefold.checked.endpoints import Endpoint
@@ -11,6 +10,7 @@ from ninefold.checked.operations import Compute, Delete, Ensure, Operation, Path
 from ninefold.checked.service import Checked
 from ninefold.compile import places
 from ninefold.compile.bodies import body
+from ninefold.diagnostics.frozen import replace
 from ninefold.language.verbs import VERBS
 from ninefold.plan.routes import Body, Case, Cases
 from ninefold.values import Text

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import field
 from itertools import groupby
 
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Response, Rows
 from ninefold.checked.operations import List, Read
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import stated, traced
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.tree import Call, Select, Typed, Variable, walk

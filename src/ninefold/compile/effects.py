@@ -4,7 +4,6 @@ on, and transitions of the same row (`does: [update order, place order]`)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TypedDict
 
 from msgspec import structs
@@ -24,6 +23,7 @@ from ninefold.compile.perspective import CONTRACT, Perspective
 from ninefold.compile.requirements import unique
 from ninefold.compile.several import chosen_items, named_by_items, of_several, read_of_each
 from ninefold.compile.which_rows import by_identifier, says_which, taking, was_written
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import fields_read
 from ninefold.expressions.tree import Call, Select, Typed, Variable, rewrite

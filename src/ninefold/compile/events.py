@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from msgspec import structs
 
@@ -20,6 +19,7 @@ from ninefold.compile.perspective import OPERATOR, Perspective
 from ninefold.compile.places import stated as stated_places
 from ninefold.compile.places import traced
 from ninefold.compile.which_rows import WANTED, WRITTEN, filter_parameters, filter_pieces, was_written
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.rows import unwritten
 from ninefold.expressions.tree import Constant
 from ninefold.language.authentication import ANYONE

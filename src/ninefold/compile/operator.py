@@ -4,7 +4,6 @@ and part 2: rows that the contract itself states."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from msgspec import structs
@@ -23,6 +22,7 @@ from ninefold.compile.endpoints.update import update
 from ninefold.compile.perspective import OPERATOR, Perspective
 from ninefold.compile.places import traced
 from ninefold.compile.which_rows import by_identifier, equals
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.tree import Select, Typed, Variable, free_variables
 from ninefold.language.verbs import VERBS
 from ninefold.plan.operator import Adding, OperatorOperations, Record, Records

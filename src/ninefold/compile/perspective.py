@@ -7,12 +7,11 @@ see are part of the text of each statement, and not a decision at run time.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 
 from ninefold.checked.lists import plainly
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.rows import loaded
 from ninefold.expressions.scope import Log, stored_as

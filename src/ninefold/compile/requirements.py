@@ -7,7 +7,6 @@ by its own text, and the answer to "why not?" cannot say anything that the state
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from enum import Enum
 
 from ninefold.checked.endpoints import Admission
@@ -18,7 +17,7 @@ from ninefold.compile import inputs
 from ninefold.compile.perspective import CONTRACT, OPERATOR, Perspective
 from ninefold.compile.places import stated, traced
 from ninefold.compile.which_rows import WANTED, is_said_by_another, named_on_the_way, on_the_way
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Select, Typed, Variable, free_variables, walk
 from ninefold.plan.environment import REVISION_COLUMN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from types import NoneType
 from typing import Any, Final, get_args
 
@@ -144,11 +145,20 @@ def _read_by(part: Any) -> Iterator[str]:
         if kind is Select and isinstance(each.operand, Variable) and each.operand.name == "operator":
             yield each.name
         elif issubclass(kind, msgspec.Struct):
-            left += msgspec.structs.astuple(each)
+            left += [getattr(each, name) for name in _may_hold(kind)]
         elif kind is dict:
             left += each.values()
         elif issubclass(kind, tuple | list):
             left += each
 
+
+@cache
+def _may_hold(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of a part that may hold an expression, by how they are declared: most are texts and numbers."""
+    declared = {name: said for each in kind.__mro__ for name, said in vars(each).get("__annotations__", {}).items()}
+    return tuple(name for name in kind.__struct_fields__ if declared[name] not in _PLAIN)
+
+
+_PLAIN: Final = {"str", "str | None", "int", "int | None", "bool", "Type", "Type | None", "tuple[str, ...]"}
 
 _HOLD_NOTHING: Final = {str, int, bool, NoneType, Place, *get_args(Type)}

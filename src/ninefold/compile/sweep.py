@@ -7,7 +7,6 @@ for one row would ask of it is asked of each: a guard, a state or a reference th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from msgspec import structs
 
@@ -27,6 +26,7 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import Requirement, parents, permission_by_way
 from ninefold.compile.several import by_its_rows, of_several, read_of_each
 from ninefold.compile.which_rows import WANTED, WRITTEN, among, filter_parameters, filter_pieces, on_the_way, says_which
+from ninefold.diagnostics.frozen import replace
 from ninefold.plan import operations as plan
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Bulk, Effect

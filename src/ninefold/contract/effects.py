@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from typing import Final
 
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Binary, Held, Invocation, Member, Name, Unary, reads_row
 from ninefold.expressions.terms import is_another_each_time

@@ -5,11 +5,10 @@ that a body gives, and where in it."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import replace
 
 from ninefold.contract.reach import names_in
 from ninefold.contract.survey import Survey, actions
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Const, Invocation, Literal, Member, Name
 from ninefold.expressions.functions import NEVER_TWICE

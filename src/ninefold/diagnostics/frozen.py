@@ -20,7 +20,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from dataclasses import replace as replace
 else:
+
+    def replace(value, /, **changed):
+        """As `dataclasses.replace`, of what is made here: it looks at each field in C."""
+        names, values = _read(value.__class__)
+        return value.__class__(**dict(zip(names, values(value), strict=True)) | changed)
 
     def dataclass(cls=None, /, *, frozen=False, slots=False, eq=True, order=False, kw_only=False):
         """As `dataclasses.dataclass`; fields are all given by `__init__`. It makes what is not frozen, too."""
@@ -124,6 +130,13 @@ def _compared(fields: Iterable[dataclasses.Field[Any]], order: bool) -> dict[str
 
     orders = (operator.lt, operator.le, operator.gt, operator.ge) if order else ()
     return {"__eq__": __eq__, "__hash__": __hash__} | {f"__{by.__name__}__": ordered(by) for by in orders}
+
+
+@cache
+def _read(cls: type) -> tuple[tuple[str, ...], Callable[[Any], Iterable[Any]]]:
+    """The names of its fields, and what reads them all."""
+    names = tuple(each.name for each in dataclasses.fields(cls))
+    return names, attrgetter(*names) if len(names) > 1 else lambda value: [getattr(value, each) for each in names]
 
 
 def _init_of(cls: type) -> Any:

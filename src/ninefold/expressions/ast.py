@@ -6,11 +6,10 @@ Offsets are half-open, in code points from the start of the expression's text.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final, TypeAlias
 
 from ninefold.diagnostics.diagnostic import Code
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 
 DEEPEST: Final = 48
 """How deep the parts of an expression stand in each other. Every later stage recurses, and relies on it."""
@@ -178,9 +177,11 @@ def parts(ast: Ast) -> tuple[Ast, ...]:
 
 def every(ast: Ast) -> Iterator[Ast]:
     """The node and all nodes in it, outermost first."""
-    yield ast
-    for part in parts(ast):
-        yield from every(part)
+    left = [ast]
+    while left:
+        each = left.pop()
+        yield each
+        left += reversed(parts(each))
 
 
 def is_member(ast: Ast, root: str, *names: str) -> bool:

@@ -6,11 +6,11 @@ Names, members and literals are judged here; operators, functions and macros in 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Final, TypeAlias
 
 from ninefold.diagnostics import codes
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.suggest import did_you_mean, there_are
 from ninefold.expressions.ast import (
     DEEPEST,

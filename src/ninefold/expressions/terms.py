@@ -7,11 +7,10 @@ has the name of something that an argument reads, or that a macro around it has 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from ninefold.diagnostics.codes import NAME_TAKEN, NEW_EACH_TIME_BOUND, TOO_LARGE, WRONG_ARGUMENTS
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.expressions.ast import (
     DEEPEST,
     Ast,

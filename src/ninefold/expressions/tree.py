@@ -8,7 +8,7 @@ environment in Python. Here, too, is how such trees are walked, rewritten, and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Literal, TypeAlias, assert_never
 
 import msgspec
@@ -92,32 +92,30 @@ class MakeObject(_Node, frozen=True, tag="object"):
 Typed: TypeAlias = Constant | Variable | Select | All | Call | Comprehension | MakeArray | MakeObject
 
 
-def parts(typed: Typed) -> Iterator[Typed]:
+def parts(typed: Typed) -> Sequence[Typed]:
     """The expressions directly inside one."""
     match typed:
-        case Select(operand=operand):
-            yield operand
-        case Call(arguments=arguments):
-            yield from arguments
-        case Comprehension(range=range_, condition=condition, body=body):
-            yield range_
-            if condition is not None:
-                yield condition
-            yield body
-        case MakeArray(items=items):
-            yield from items
-        case MakeObject(members=members):
-            for _, member in members:
-                yield member
         case Constant() | Variable() | All():
-            pass
+            return ()
+        case Select(operand=operand):
+            return (operand,)
+        case Call(arguments=arguments):
+            return arguments
+        case Comprehension(range=range_, condition=condition, body=body):
+            return (range_, body) if condition is None else (range_, condition, body)
+        case MakeArray(items=items):
+            return items
+        case MakeObject(members=members):
+            return [member for _, member in members]
 
 
 def walk(typed: Typed) -> Iterator[Typed]:
     """The expression and everything in it, outermost first."""
-    yield typed
-    for part in parts(typed):
-        yield from walk(part)
+    left = [typed]
+    while left:
+        each = left.pop()
+        yield each
+        left += reversed(parts(each))
 
 
 def conjuncts(condition: Typed) -> Iterator[Typed]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 
 from ninefold.diagnostics.codes import NOT_AN_ACTION, UNDECLARED
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import singulars, there_are
 from ninefold.language.fact import Fact, Shown

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 from ninefold.diagnostics.codes import CONTRADICTION, NOT_IN_FORM
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Member, Name
 from ninefold.language import shapes

@@ -310,16 +310,10 @@ NO_ENDPOINT: Final = frozenset({"no such path", "method not allowed"})
 def split(written: str) -> tuple[str, str | None] | None:
     """A condition as it is written (`not found`, or narrowed, `not found article`): its name, and its subject. None:
     it is no condition."""
-    for name in _LONGEST_FIRST:
-        if written == name:
-            return name, None
-        subject = written.removeprefix(name + " ")
-        if subject != written and subject and " " not in subject:
-            return name, subject
-    return None
-
-
-_LONGEST_FIRST: Final = tuple(sorted(BY_NAME, key=len, reverse=True))
+    if written in BY_NAME:
+        return written, None
+    name, _, subject = written.rpartition(" ")
+    return (name, subject) if subject and name in BY_NAME else None
 
 
 def of_parameter(condition: str, place: str, name: str) -> str | None:

@@ -15,11 +15,11 @@ stands: one shape stands at several places, by the members that hold it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field, fields, replace
+from dataclasses import field, fields
 from functools import cache, partial
 from typing import Any, Final, TypeAlias, TypeVar
 
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.language.fact import Shown, is_open
 from ninefold.language.key import Key, Kind, Order, Side, falling_back
 from ninefold.language.question import Question

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from typing import Any, Final, TypeVar
 
 from ninefold.diagnostics.codes import BEFORE_ITS_CASE
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, routes, shapes
 from ninefold.language.actions import Action, apart, deeds, of_kind

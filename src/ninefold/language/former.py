@@ -8,9 +8,9 @@ value it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import BY_NAME
 from ninefold.language.errors import RULES

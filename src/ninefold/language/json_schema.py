@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
+from ninefold.diagnostics.frozen import replace
 from ninefold.language.key import Key, Order, asked_when, restricts, tells
 from ninefold.language.shapes import (
     JSON,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from enum import Enum
 from typing import Literal, TypeAlias
 
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.language.shapes import Shape, describe
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, Final
 
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import WRONG_SHAPE
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
 from ninefold.language.declaration import When, adds, asked, members, named, restricts

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from functools import partial
 
 from ninefold.diagnostics.codes import WRONG_SHAPE
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
 from ninefold.language.check import CHECKS, Check

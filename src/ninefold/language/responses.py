@@ -4,12 +4,11 @@ may do with them."""
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import NOT_A_STATUS, NOT_IN_FORM
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
 from ninefold.language.declaration import When, adds, asked, named

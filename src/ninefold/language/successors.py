@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final
 
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.language import former
 from ninefold.language.former import (

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from typing import Final
 
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import NOT_A_PARAMETER, SAME_NAME, TERM_OF_ITSELF
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Name, Problem, every, variables_of
 from ninefold.expressions.functions import MACROS, overloads

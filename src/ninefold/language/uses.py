@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, TypeVar
 
+from ninefold.diagnostics.frozen import replace
 from ninefold.language import shapes
 from ninefold.language.declaration import Declared, members
 from ninefold.language.fact import Name, Proposal, Shown

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import NOT_A_CHANGE, NOT_BUILT
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
 from ninefold.language.declaration import Each, Several, When, adds, asked, named, restricts, says

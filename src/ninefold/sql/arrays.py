@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.scope import member_type
 from ninefold.expressions.tree import All, Call, Comprehension, MakeArray, Select, Typed
 from ninefold.sql.fragment import Fragment, identifier, join

@@ -11,11 +11,10 @@ The largest parts that read no row are binds: one `?` each, evaluated before the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from ninefold.diagnostics import codes
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.reads import NO_MODEL, is_pure, may_fail
 from ninefold.expressions.rows import as_value

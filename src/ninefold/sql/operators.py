@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.functions import Overload, resolve
 from ninefold.expressions.scope import cel_name, describe
 from ninefold.expressions.tree import Call, Constant, MakeArray, Select, Typed, is_apart

@@ -4,11 +4,11 @@ give them."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 import msgspec
 
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.expressions.functions import AT_RANDOM, NEW_EACH_TIME
 from ninefold.expressions.tree import Call, Select, Typed, Variable, parts
 from ninefold.plan import environment

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import assert_never
 
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Select, Typed, Variable
 from ninefold.language.conditions import CHECK, Step, of_parameter
 from ninefold.plan.authentication import GRANT_TYPE

@@ -8,7 +8,6 @@ says why.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from enum import Enum
 from functools import partial
 from typing import Final
@@ -64,6 +63,7 @@ from ninefold.compile.requirements import (
 from ninefold.compile.subscribers import subscription
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import by_identifier, path_conditions
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.reads import is_new_each_time
 from ninefold.expressions.rows import unwritten
 from ninefold.expressions.tree import Typed, free_variables

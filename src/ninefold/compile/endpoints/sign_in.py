@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
@@ -26,6 +25,7 @@ from ninefold.compile.places import traced
 from ninefold.compile.requirements import Requirement, Scope, guard, parents, permission
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import path_conditions, says_which
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.tree import Select, Variable
 from ninefold.language.verbs import GRANT
 from ninefold.plan.authentication import PasswordCheck

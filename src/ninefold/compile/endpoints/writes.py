@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TypeVar
 
 from msgspec import structs
@@ -17,7 +16,7 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.places import traced
 from ninefold.compile.requirements import Requirement, Scope, unique
 from ninefold.compile.which_rows import was_written
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.expressions.functions import AT_RANDOM, NEVER_TWICE
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.rows import BEFORE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Final, TypeAlias
 
 from ninefold.contract.questions import (
@@ -28,6 +27,7 @@ from ninefold.contract.questions.question import (
 )
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span, Spans
 from ninefold.expressions.ast import Name, every, reads_member
 from ninefold.language.endpoints import Endpoint

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from ninefold.contract.questions.open import elsewhere, open_in
 from ninefold.contract.questions.question import At, blocking, leaving_out, unanswered
 from ninefold.contract.refusals import stated
 from ninefold.contract.survey import Survey
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
 from ninefold.language.check import ELSE, THAT, Check

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ninefold.contract.questions.open import elsewhere, missing, open_in
 from ninefold.contract.questions.question import At, first_unanswered, leaving_out, unanswered
 from ninefold.contract.survey import Survey, actions
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.language.declaration import One, members
 from ninefold.language.events import DELIVERY, KEPT, KINDS, Delivery

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ninefold.contract.questions.question import RESOURCES, At, blocking, leaving_out, unanswered
 from ninefold.contract.shared_types import own_members
 from ninefold.contract.survey import Survey, actions
 from ninefold.contract.writes import named_in_path
+from ninefold.diagnostics.frozen import replace
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, is_open, value_of
 from ninefold.language.json_schema import HOLDING, TYPING

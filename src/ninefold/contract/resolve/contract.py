@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any, Final, TypeVar
 
 from ninefold.contract.resolve.names import judge
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.codes import INCLUDED_CYCLE, SAME_NAME, TOO_MANY, UNDECLARED
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, in_order
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions import ast
 from ninefold.language.authentication import Authentication

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from ninefold.contract.resolve.declared import Declared, Names, declared, listed, parameters
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.codes import NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
 from ninefold.language.actions import Action

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import (
@@ -15,6 +14,7 @@ from ninefold.diagnostics.codes import (
     UNKNOWN_KEY,
 )
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.syntax.nodes import Document, Mapping, every_entry
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
 
@@ -23,7 +22,7 @@ from ninefold.contract.versions.shown import with_shown
 from ninefold.contract.versions.way import Way
 from ninefold.diagnostics.codes import NO_WAY_BACK, ODD_DATES, UNNAMEABLE
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, Severity
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.language.question import OpenQuestion

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ninefold.contract.versions.shown import Shows, called_so, in_templates
 from ninefold.contract.versions.way import OF_FIELDS, Way, each_in
 from ninefold.diagnostics.codes import NO_SUCH_CHANGE
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Literal, Member, Name, every
 from ninefold.language.endpoints import Endpoint

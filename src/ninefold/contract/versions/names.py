@@ -4,13 +4,14 @@ endpoints with their parameters, kinds of event, error codes, and views."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from ninefold.contract.service import Contract
 from ninefold.contract.versions.way import Way, each_in, holding, in_fact
 from ninefold.diagnostics.codes import NEWER_LINE
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.language.authentication import Permission
 from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.check import Check

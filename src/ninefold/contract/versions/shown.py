@@ -12,14 +12,13 @@ a rule holds in every version as it stands.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeAlias
 
 from ninefold.contract.rows import PAGE, Graph, ReadAs, Rows, graph_of
 from ninefold.contract.service import Contract
 from ninefold.contract.versions.way import each_in, in_fact
 from ninefold.contract.writes import acted_on
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.expressions import ast
 from ninefold.expressions.ast import Ast
 from ninefold.language.endpoints import Endpoint

@@ -4,13 +4,13 @@ wrong with a change."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Protocol, TypeVar
 
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.codes import NO_SUCH_CHANGE, NOT_THERE, TAKEN
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.language.endpoints import Endpoint
