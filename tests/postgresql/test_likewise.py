@@ -3,8 +3,12 @@ rates stand. It is answered as the steps answer it, and takes none."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import httpx
@@ -12,12 +16,16 @@ import pytest
 from tests.http_cases import serving
 from tests.postgresql import server
 from tests.postgresql.nodes import person
+from tests.postgresql.test_halves import AT_A_LOCK
+from tests.waiting import until
 
 from ninefold.pipeline import compile_document
+from ninefold.runtime.http.deadlines import Deadlines
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.operations.timers import Timers
 from ninefold.runtime.request.handed import Handed, asked_first
 from ninefold.runtime.request.likewise import Likewise
+from ninefold.runtime.request.sought import Sought
 
 pytestmark = pytest.mark.serves
 
@@ -28,6 +36,8 @@ RATES = """rates:
   makes: {of: caller, allow: 5, per: PT1H, algorithm: token bucket, burst: 5, endpoints: [POST /seats]}
 """
 COUNTED = re.sub(r"rates:\n  few.*\n", RATES, SEATS)
+
+KILL = f"SELECT pg_terminate_backend(pid) {AT_A_LOCK}"
 
 
 def told(contract: str, at_once: bool, patch: pytest.MonkeyPatch) -> tuple[list[Any], int]:
@@ -90,3 +100,48 @@ def test_what_is_not_asked_first_is_found(monkeypatch: pytest.MonkeyPatch) -> No
     uncounted = lambda it, *rest: asked_first(Handed(it.x, it.step), *rest)  # noqa: E731
     monkeypatch.setattr("ninefold.runtime.request.likewise.asked_first", uncounted)
     assert told(COUNTED, True, monkeypatch)[0] != by_steps
+
+
+@pytest.mark.parametrize("at_once", [False, True], ids=["by the steps", "likewise"])
+def test_a_row_that_does_not_come_is_told_as_the_steps_tell_it(at_once: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = compile_document("contract.md", SEATS.encode()).plan_for("postgresql")
+    assert plan is not None
+    put, begun, found, hurries = Deadlines.put, Likewise.begun, list[Any](), Event()
+
+    def putting(deadlines: Any, who: Any, at: float, loop: asyncio.AbstractEventLoop) -> None:
+        put(deadlines, who, loop.time() if hurries.is_set() else at, loop)
+
+    def noting(self: Likewise, request: Request, content: bytes) -> Any:
+        found.append(begun(self, request, content) if at_once else None)
+        return found[-1]
+
+    monkeypatch.setattr(Deadlines, "put", putting)
+    monkeypatch.setattr(Likewise, "begun", noting)
+    url = server.database()
+    with serving(plan, url, {}) as client, ThreadPoolExecutor() as threads:
+        who = person(client)
+        hall = client.post("/halls", json={"most": 100}).json()["id"]
+        for number in (1, 2):
+            client.post("/seats", headers=who, json={"hall": hall, "name": f"s{number}"})
+
+        def read() -> tuple[int, Any]:
+            answer = client.get("/seats/2", headers=who)
+            return answer.status_code, answer.json()
+
+        good = [read() for _ in range(3)][-1]
+        assert good[0] == 200
+        holder, beside = server.Asked(url), server.Asked(url)
+        for asks, code in ((f"SELECT {AT_A_LOCK}", "late"), (KILL, "away")):
+            holder.run("BEGIN")
+            holder.run("LOCK TABLE seat IN ACCESS EXCLUSIVE MODE")
+            if code == "late":
+                hurries.set()
+            reading = threads.submit(read)
+            assert len(until(partial(beside.run, asks))) == 1
+            assert reading.result() == (503, {"code": code, "status": 503})
+            assert isinstance(found[-1], Sought) == at_once
+            hurries.clear()
+            holder.run("ROLLBACK")
+            assert read() == good, "and what comes late is told to nobody"
+        holder.close()
+        beside.close()

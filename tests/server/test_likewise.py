@@ -45,7 +45,8 @@ from ninefold.runtime.operations.flow import Sweep, Wait
 from ninefold.runtime.operations.read import List
 from ninefold.runtime.operator.exposition import exposed
 from ninefold.runtime.operator.metrics import Metrics
-from ninefold.runtime.request import left, left_of_writes, likewise
+from ninefold.runtime.request import handed as at_handed
+from ninefold.runtime.request import left_of_writes, likewise
 from ninefold.runtime.request.exchange import Exchange, call_of
 from ninefold.runtime.request.left import Given
 from ninefold.runtime.store.memory import Memory
@@ -240,7 +241,8 @@ def test_what_goes_out_piece_by_piece_is_as_the_steps_have_it(
 
 def test_who_is_foreseen_and_is_not_asked_is_found() -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(likewise, "asked_first", lambda handed, *told: handed)
+        for each in ("asked_first", "behind"):
+            patch.setattr(likewise, each, lambda waits, first: waits)
         with pytest.raises(AssertionError):
             _recorded("a-session-in-a-cookie", waits=True)
 
@@ -274,7 +276,7 @@ def test_the_plan_says_which_endpoints_answer_so() -> None:
             lambda service, request, *others: call_of(service, replace(request, headers={}), *others),
         ),
         (left_of_writes, "sent_key", lambda *told: (None, [])),
-        (left, "Exchange", lambda *told, caller, **others: Exchange(*told, **others)),
+        (at_handed, "Exchange", lambda *told, caller, **others: Exchange(*told, **others)),
     ],
 )
 def test_a_defect_of_what_is_left_is_found(where: Any, name: str, instead: Callable[..., Any]) -> None:

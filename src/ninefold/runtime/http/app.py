@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from ninefold.runtime.http import direct
 from ninefold.runtime.http.access_log import Observe, Reason, Record
 from ninefold.runtime.http.asking import Asking, Reasons, Settled, Trace, Watch
-from ninefold.runtime.http.awaiting import Awaiting, is_brief
+from ninefold.runtime.http.awaiting import Awaiting, AwaitingRow, is_brief
 from ninefold.runtime.http.body import Body, Whole, headers_of, is_last, requested
 from ninefold.runtime.http.capacity import LITTLE_BYTES, SAFE, Capacity, ClientAddress, client_address
 from ninefold.runtime.http.cycle import Message, Receive, Send
@@ -34,6 +34,7 @@ from ninefold.runtime.request.handed import Handed
 from ninefold.runtime.request.left import Given
 from ninefold.runtime.request.likewise import Likewise
 from ninefold.runtime.request.service import Service
+from ninefold.runtime.request.sought import Sought
 from ninefold.runtime.sources import Followed
 from ninefold.runtime.store.bell import Job
 from ninefold.runtime.store.protocol import Database
@@ -204,6 +205,8 @@ class Application:
             found = self._likewise.begun(request, content)
             if isinstance(found, Given):
                 return Settled(self, request, found.response, found, began)
+            if isinstance(found, Sought):
+                return AwaitingRow(self, found, began)
             handed = found
             if handed is None:  # the steps note it for others, by what they look up
                 request = replace(request, headers=Looked(headers))

@@ -18,6 +18,7 @@ from ninefold.runtime.messages.message import HeaderFields, Request, Response
 from ninefold.runtime.operations.flow import Follow, Next, Select, SelectAsOne, Transact, Wait
 from ninefold.runtime.request.exchange import finished, timed_out
 from ninefold.runtime.request.handed import Handed
+from ninefold.runtime.request.sought import Sought
 from ninefold.runtime.request.steps import recovered
 
 _AWAITED = (Select, SelectAsOne, Transact)
@@ -26,6 +27,11 @@ _AWAITED = (Select, SelectAsOne, Transact)
 def is_brief(handed: Handed) -> bool:
     """Whether its response is told who asks whatever the request says of itself."""
     return handed.x.service.cors is None and isinstance(handed.step.work, _AWAITED)
+
+
+def is_little(response: Response) -> bool:
+    """Whether it is sent at once, and refuses nothing."""
+    return response.status < 400 and len(response.body) <= LITTLE_BYTES
 
 
 class Awaiting:
@@ -108,16 +114,19 @@ class Awaiting:
         except Exception as raised:
             then = recovered(x, raised)
         if isinstance(then, Response):
-            if then.status < 400 and len(then.body) <= LITTLE_BYTES:
-                self.over, self._response = True, finished(x, then)
+            if is_little(then):
                 x.release()
-                self._lift()
-                self._tell()
+                self._give(finished(x, then))
                 return
         elif isinstance(then, Wait) and isinstance(then.work, _AWAITED):
             self._wait(then)
             return
         self._go_on(lambda asking: asking.begin_with(then))
+
+    def _give(self, response: Response | Follow) -> None:
+        self.over, self._response = True, response
+        self._lift()
+        self._tell()
 
     def _lift(self) -> None:
         if self._at is not None:
@@ -167,3 +176,78 @@ class Awaiting:
         observe, x = self._application.observe, self.x
         if observe is not None and head is not None:
             observe(record(x.env["now"], x.request, x.route, head.status, sent, self._began, x.caller))
+
+
+class AwaitingRow(Awaiting):
+    """The same of a row that is sought. Until something else comes it is no exchange."""
+
+    __slots__ = ("_is_exchange", "_sought")
+
+    def __init__(self, application: Answering, sought: Sought, began: float) -> None:
+        self._sought = sought
+        self.over = self._is_exchange = False
+        self._application, self._content, self._began = application, b"", began
+        self._at = self._asking = self._response = self._told = None
+        application.capacity.requests += 1
+
+    @property
+    def request(self) -> Request:
+        return self._sought.request
+
+    def begin(self) -> None:
+        sought, works = self._sought, self._application.works
+        seconds = sought.alike.service.seconds
+        if seconds is not None:
+            loop = asyncio.get_running_loop()
+            self._at = at = loop.time() + seconds
+            works.deadlines.put(self, at, loop)
+        try:
+            works.tell(sought.work, self)
+        except Exception as error:
+            self._came(None, error)
+
+    def too_late(self) -> None:
+        self._take_steps()
+        super().too_late()
+
+    def _take_steps(self) -> None:
+        if not self._is_exchange:
+            handed = self._sought.handed()
+            self.x, self._step, self._is_exchange = handed.x, handed.step, True
+
+    def _came(self, value: Any, error: BaseException | None) -> None:
+        if not (self.over or self._is_exchange or error is not None):
+            try:
+                response = self._shown(value)
+            except Exception as raised:
+                raised.__traceback__ = None  # who raised it refers to it: a circle
+                response = None  # the steps come to the same, and say what is to be said of it
+            if response is not None:
+                self._give(response)
+                return
+        if not self.over:
+            self._take_steps()
+            super()._came(value, error)
+
+    def _shown(self, found: Any) -> Response | None:
+        """The response, where it is that of the row, and little."""
+        sought = self._sought
+        rows, alike = sought.rows(found), sought.alike
+        if not rows or is_much(rows, perf_counter() - self._began, alike.endpoint.body_at_once):
+            return None
+        response = alike.shown(sought.request, sought.env, rows[0])
+        return response if is_little(response) else None
+
+    def release(self) -> None:
+        if self._is_exchange:
+            super().release()
+        else:
+            self._application.capacity.requests -= 1
+
+    def ended(self, head: Response | None, sent: int) -> None:
+        observe, sought = self._application.observe, self._sought
+        if self._is_exchange:
+            super().ended(head, sent)
+        elif observe is not None and head is not None:
+            route = sought.alike.endpoint.key or None
+            observe(record(sought.env["now"], sought.request, route, head.status, sent, self._began, sought.caller))

@@ -143,6 +143,21 @@ class Read:
 
         return performed
 
+    def sought(
+        self, noted: Mapping[str, Any], conditions: bool
+    ) -> tuple[Chosen, Callable[[Request, Environment, Row], Response]]:
+        """The same in two: what it reads, and the response of the row."""
+        filled, resource = self._shape.filled, self.resource
+
+        def shown(request: Request, env: Environment, row: Row) -> Response:
+            return filled(row, (), env)
+
+        def heeded(request: Request, env: Environment, row: Row) -> Response:
+            return _heeded(request, filled(row, (), env), resource)
+
+        chosen = self._select.of_one("caller", chosen_of(noted) & self._select.switches)
+        return chosen, heeded if self._heeds and conditions else shown
+
 
 class List:
     """Rows, a page at a time."""

@@ -15,11 +15,14 @@ import msgspec
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.parameters import parse_query
 from ninefold.runtime.operations.flow import Ask, Next, Recall, Select, SelectAsOne, Share, Wait
-from ninefold.runtime.operations.read import Read
+from ninefold.runtime.operations.read import Call, Read
 from ninefold.runtime.operations.timers import Timers
-from ninefold.runtime.request.exchange import Exchange
+from ninefold.runtime.request.endpoints import Admission, Endpoint
+from ninefold.runtime.request.exchange import NOT_TAKEN, Asked, Content, Exchange
 from ninefold.runtime.request.rates import Told
+from ninefold.runtime.request.routes import Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
+from ninefold.runtime.request.service import Service
 from ninefold.runtime.request.steps import anew, start
 from ninefold.runtime.store.protocol import BoundStatement, Row
 from ninefold.sql import nodes
@@ -34,22 +37,71 @@ class Handed(msgspec.Struct, frozen=True):
     counts: Share | Ask | None = None
 
 
-def asked_first(
-    handed: Handed,
+def asked_by(
+    service: Service,
+    call: Call,
+    version: Version,
+    endpoint: Endpoint,
+    values: Sequence[str],
+    caller: Caller,
+    admission: Admission,
+    content: Content = NOT_TAKEN,
+) -> Exchange:
+    """The request as the steps have it that call its operation."""
+    asked, request = Asked(call, None, content), call.request
+    return Exchange(
+        service,
+        request,
+        {},
+        call.env,
+        version,
+        endpoint,
+        tuple(values),
+        caller=caller,
+        admission=admission,
+        asked=asked,
+    )
+
+
+class First(msgspec.Struct, frozen=True, eq=False):
+    """By what a request was worked out: it is asked first. `begun`: what is known without; `before`: who called;
+    `looking`: None: nobody is asked for. `timers`: None: nothing falls due."""
+
+    begun: Environment
+    before: Caller
+    looking: Recall | None
+    timers: Timers | None
+    reads: tuple[BoundStatement, ...]
+
+    def otherwise(self, now: str, rows: Sequence[list[Row]]) -> Callable[[Exchange], Next] | None:
+        """The step that takes the request on from its start, where what was read before (and perhaps more) is not so;
+        None: it is."""
+        given = iter(rows)
+        if len(rows) < len(self.reads):
+            return start
+        if self.timers is not None and not self.timers.is_settled_by(now, next(given)):
+            return start
+        if self.looking is not None and self.looking.make(next(given)) != self.before:
+            return anew
+        return None
+
+
+def first_of(
     begun: Environment,
-    recall: Callable[[Environment], Recall] | None,
     before: Caller,
+    recall: Callable[[Environment], Recall] | None,
     timers: Timers | None,
-) -> Handed:
-    """The same once what it was worked out by is known to be so. `begun`: what is known without; `before`: who called;
-    `recall`: None: nobody is asked for. `timers`: None: nothing falls due."""
-    x, step, counts = handed.x, handed.step, handed.counts
-    own, admission, asked = x.env, x.admission, x.asked
-    reads: list[BoundStatement] = [] if timers is None else [(nodes.DUE, ())]
+) -> First:
     looking = None if recall is None else recall(begun)
-    if looking is not None:
-        reads.append(looking.read())
-    work = step.work
+    due = () if timers is None else ((nodes.DUE, ()),)
+    return First(begun, before, looking, timers, due if looking is None else (*due, looking.read()))
+
+
+def asked_first(handed: Handed, first: First) -> Handed:
+    """The same once what it was worked out by is known to be so."""
+    x, step, counts, begun = handed.x, handed.step, handed.counts, first.begun
+    own, admission, asked = x.env, x.admission, x.asked
+    reads, work = [*first.reads], step.work
     if reads and isinstance(work, Select) and admission is not None and isinstance(admission.operation, Read):
         reads.append((work.text, work.binds))
     # Until all is known it has no caller.
@@ -61,13 +113,11 @@ def asked_first(
         return take(x)
 
     def found(rows: Sequence[list[Row]]) -> Next:
-        given = iter(rows)
-        if len(rows) < len(reads) or (timers is not None and not timers.is_settled_by(own["now"], next(given))):
-            return from_its_start(start)
-        if looking is not None and looking.make(next(given)) != before:
-            return from_its_start(anew)
-        x.env, x.caller, x.admission, x.asked = own, before, admission, asked
-        row = next(given, None)
+        take = start if len(rows) < len(reads) else first.otherwise(own["now"], rows)
+        if take is not None:
+            return from_its_start(take)
+        x.env, x.caller, x.admission, x.asked = own, first.before, admission, asked
+        row = rows[-1] if len(reads) > len(first.reads) else None
 
         def then() -> Next:
             return step if row is None else step.resume(row)

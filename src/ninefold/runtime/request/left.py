@@ -10,14 +10,13 @@ import msgspec
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.operations.flow import Ask, Recall, Share, Work
-from ninefold.runtime.operations.read import Call
-from ninefold.runtime.request.endpoints import Admission, Endpoint
-from ninefold.runtime.request.exchange import NOT_TAKEN, Asked, Content, Exchange
+from ninefold.runtime.request.endpoints import Endpoint
 from ninefold.runtime.request.handed import Handed
 from ninefold.runtime.request.rates import Asking, Told, counter
 from ninefold.runtime.request.routes import Version
 from ninefold.runtime.request.schemes import Caller
 from ninefold.runtime.request.service import Service
+from ninefold.runtime.request.sought import Sought
 from ninefold.runtime.store.protocol import Row, Stored
 
 
@@ -40,7 +39,10 @@ class Given(msgspec.Struct, frozen=True):
     now: str
 
 
-Asks: TypeAlias = Callable[[Request, bytes, Version, Sequence[str], Caller, Environment], Given | Handed | None]
+Waits: TypeAlias = Handed | Sought
+"""A request of which something is waited for."""
+
+Asks: TypeAlias = Callable[[Request, bytes, Version, Sequence[str], Caller, Environment], Given | Waits | None]
 """What is left of a request that is permitted."""
 
 
@@ -60,29 +62,3 @@ def counting(
         return told if not isinstance(told, tuple) or not any(each.refused for each in told) else None
 
     return counted
-
-
-def asked_by(
-    service: Service,
-    call: Call,
-    version: Version,
-    endpoint: Endpoint,
-    values: Sequence[str],
-    caller: Caller,
-    admission: Admission,
-    content: Content = NOT_TAKEN,
-) -> Exchange:
-    """The request as the steps have it that call its operation."""
-    asked, request = Asked(call, None, content), call.request
-    return Exchange(
-        service,
-        request,
-        {},
-        call.env,
-        version,
-        endpoint,
-        tuple(values),
-        caller=caller,
-        admission=admission,
-        asked=asked,
-    )

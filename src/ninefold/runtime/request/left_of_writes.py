@@ -16,9 +16,9 @@ from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import NOT_TAKEN, Content, Exchange, call_of
-from ninefold.runtime.request.handed import Handed
+from ninefold.runtime.request.handed import Handed, asked_by
 from ninefold.runtime.request.idempotency import once, sent_key
-from ninefold.runtime.request.left import Asks, asked_by, counting
+from ninefold.runtime.request.left import Asks, counting
 from ninefold.runtime.request.perform import held_by, mismatched
 from ninefold.runtime.request.precedents import Precedent
 from ninefold.runtime.request.rates import Told

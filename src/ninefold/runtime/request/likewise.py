@@ -36,17 +36,18 @@ from ninefold.runtime.request.exchange import (
     call_of,
     headers_told,
 )
-from ninefold.runtime.request.handed import Handed, asked_first
-from ninefold.runtime.request.left import Asks, AtOnce, Given, asked_by, counting
+from ninefold.runtime.request.handed import First, Handed, asked_by, asked_first, first_of
+from ninefold.runtime.request.left import Asks, AtOnce, Given, Waits, counting
 from ninefold.runtime.request.left_of_writes import written
 from ninefold.runtime.request.precedents import LONGEST_QUERY, Precedent
 from ninefold.runtime.request.rates import Told
 from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.request.service import Service
+from ninefold.runtime.request.sought import Sought, behind, seeking
 from ninefold.values.texts import text_reader
 
-Left: TypeAlias = Callable[[Request, bytes, Version, Sequence[str]], Given | Handed | None]
+Left: TypeAlias = Callable[[Request, bytes, Version, Sequence[str]], Given | Waits | None]
 """What is left of the steps. Takes the body, and the texts of the path's names; raises where a step would."""
 
 
@@ -69,7 +70,7 @@ class Likewise:
             if not admission.takes_steps and not (service.together and service.replicated)
         }
 
-    def begun(self, request: Request, content: bytes) -> Given | Handed | None:
+    def begun(self, request: Request, content: bytes) -> Given | Waits | None:
         """The answer, or what is waited for; None: nothing has been done, and the steps are to be taken. `content`: the
         body, for which there is room."""
         notes, path = request.notes, request.path
@@ -86,7 +87,7 @@ class Likewise:
             given_up.__traceback__ = None  # who raised it refers to it: a circle
             return None  # the steps come to the same, and say what is to be said of it
 
-    def _among(self, request: Request, content: bytes, notes: Notes, among: Hashable) -> Given | Handed | None:
+    def _among(self, request: Request, content: bytes, notes: Notes, among: Hashable) -> Given | Waits | None:
         """The same of a request of which it has to be found what it asks for. `among`: what those say as well of whom
         that can be told by their path alone."""
         version = self._newest
@@ -174,7 +175,7 @@ def _left_of(
     beginning = _begins(constant, noted, NOBODY)
     before = NOBODY
 
-    def left(request: Request, content: bytes, version: Version, values: Sequence[str]) -> Given | Handed | None:
+    def left(request: Request, content: bytes, version: Version, values: Sequence[str]) -> Given | Waits | None:
         nonlocal beginning, before
         now = now_of()
         # The version is served (`_placed`), which is known of it (`Likewise`), and not retired.
@@ -206,9 +207,16 @@ def _left_of(
         begun: Environment = {**_begins(constant, {}, NOBODY), "now": now}
         if names:
             begun[environment.PATH] = env[environment.PATH]
-        return asked_first(found, begun, looked_up, before, shared) if isinstance(found, Handed) else None
+        return _once_known(found, first_of(begun, before, looked_up, shared))
 
     return left
+
+
+def _once_known(found: Given | Waits | None, first: First) -> Waits | None:
+    """The same once what it was worked out by is known to be so."""
+    if isinstance(found, Sought):
+        return behind(found, first)
+    return asked_first(found, first) if isinstance(found, Handed) else None
 
 
 def _begins(constant: Environment, noted: Mapping[str, Any], caller: Caller) -> Environment:
@@ -247,6 +255,8 @@ def _read(
                 step = step.resume(at_once.at_once(step.work))
             return answered(step, request, version, values, caller, env)
 
+        if isinstance(operation, Read) and service.together and tells_nothing:
+            return seeking(service, endpoint, admission, operation, precedent)
         if isinstance(operation, Compute) or service.together:
             return called
         if isinstance(operation, Read):
