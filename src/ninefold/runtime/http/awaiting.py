@@ -115,7 +115,8 @@ class Awaiting:
             then = recovered(x, raised)
         if isinstance(then, Response):
             if is_little(then):
-                x.release()
+                if x.asked is not None and x.asked.holds:
+                    x.release()
                 self._give(finished(x, then))
                 return
         elif isinstance(then, Wait) and isinstance(then.work, _AWAITED):
@@ -165,7 +166,8 @@ class Awaiting:
         if self._asking is not None:
             self._asking.release()
             return
-        self.x.release()
+        if self._response is None:
+            self.x.release()
         self._application.capacity.requests -= 1
         self._application.capacity.bytes -= len(self._content)
 

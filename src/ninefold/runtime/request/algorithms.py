@@ -181,14 +181,17 @@ class TokenBucket(Pair):
         full = self.burst * self.per
         return full if state is None else min(full, state[0] + (now - state[1]) * self.allow)
 
-    def _standing(self, level: int) -> Standing:
-        per, allow = self.per, self.allow
+    def standing(self, state: tuple[int, int] | None, now: int) -> Standing:
+        level, per, allow = self._level(state, now), self.per, self.allow
         wait = 0 if level >= per else -((level - per) // allow)
         return Standing(level // per, wait, -((level - self.burst * per) // allow))
 
-    def standing(self, state: tuple[int, int] | None, now: int) -> Standing:
-        return self._standing(self._level(state, now))
-
     def taken(self, state: tuple[int, int] | None, now: int) -> tuple[tuple[int, int], Standing] | None:
-        level = self._level(state, now) - self.per
-        return None if level < 0 else ((level, now), self._standing(level))
+        per, allow = self.per, self.allow
+        full = self.burst * per
+        # As it stands before and after; most requests are counted so, and a call more would cost as much as all of it.
+        level = (full if state is None else min(full, state[0] + (now - state[1]) * allow)) - per
+        if level < 0:
+            return None
+        wait = 0 if level >= per else -((level - per) // allow)
+        return (level, now), Standing(level // per, wait, -((level - full) // allow))

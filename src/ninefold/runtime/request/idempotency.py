@@ -44,6 +44,7 @@ CLEANED = 64
 MISMATCH = Failure("idempotency mismatch")
 IN_PROGRESS = Failure("idempotency in progress")
 
+_encode = msgspec.msgpack.Encoder().encode
 _STRING = re.compile(r'"((?:[ !#-\[\]-~]++|\\["\\])*+)"')
 _BARE = re.compile(r"[!#-+\--\[\]-~]+")
 
@@ -116,12 +117,12 @@ class Keys:
         self, key: str, who: str, identity: str | None, route: str, content: tuple[bytes, ...], now: datetime
     ) -> Held:
         """`key`, sent by a caller to an endpoint. `content` is what makes it the same request: path, query, body."""
-        scope = msgspec.msgpack.encode((who, identity, route, key))
+        scope = _encode((who, identity, route, key))
         made = hmac.digest(self._secret, scope, "sha512")
         since = (now - _EPOCH) // _MICROSECOND
         return Held(
             hmac.digest(made, b"row", "sha256"),
-            hmac.digest(made, b"request" + msgspec.msgpack.encode(content), "sha256"),
+            hmac.digest(made, b"request" + _encode(content), "sha256"),
             hmac.digest(made, b"response", "sha512"),
             since,
             since + self._kept,  # reckoned as a number: no year is the last one
@@ -204,7 +205,7 @@ def clean(session: Session, now: int, most: int) -> None:
 
 def sealed_response(held: Held, response: Response) -> bytes:
     """Sealed with AES-SIV (RFC 5297), for this row and this request alone."""
-    plain = msgspec.msgpack.encode((response.status, response.headers, response.body))
+    plain = _encode((response.status, response.headers, response.body))
     return Seal(held.seal).sealed(plain, [held.row, held.request])
 
 
