@@ -147,7 +147,7 @@ def _with_values_of_their_own() -> Known:
     looked up."""
     known = Known()
     for number in range(2 * DIFFERENT):
-        for line in (b"X: %d" % number, b"Content-Length: %d" % (number % 9), b"A: b\r\nX: %d\r\nC: d" % number):
+        for line in (b"X: %d" % number, b"Content-Length: %d" % number, b"A: b\r\nX: %d\r\nC: d" % number):
             _said(b"GET / HTTP/1.1\r\nHost: x\r\n%b\r\n\r\n" % line, known)
     return known
 
@@ -155,6 +155,9 @@ def _with_values_of_their_own() -> Known:
 _LINES = (
     *(b"X: 1", b"X:2", b"X:", b"X: \t3 \t", b"x: 4", b"X: \xff", b"X : 5", b" X: 6", b"X: \x00", b"X: 7\rA: b"),
     *(b"Host: x", b"A: b", b"C: d", b"C: ", b"Content-Length: 5", b"Content-Length: 05", b"Content-Length: 6"),
+    *(b"Content-Length: 0", b"Content-Length: 5a", b"Content-Length: " + 19 * b"0", b"Content-Length: "),
+    *(b"Upgrade: websocket\r\nConnection: upgrade", b"Sec-WebSocket-Version: 13"),
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
     *(b"X: 8\nHost: y", b"Upgrade: x", b"Connection: close", b"Transfer-Encoding: chunked", b"Host:"),
 )
 
@@ -165,6 +168,13 @@ def test_what_is_known_of_heads_with_values_of_their_own_changes_nothing(heads: 
     for lines in (*heads, *heads):
         stream = b"GET / HTTP/1.1\r\n" + b"".join(b"%b\r\n" % each for each in (b"Host: x", *lines)) + b"\r\n12345"
         assert read([stream], known) == read([stream])
+
+
+def test_a_length_of_its_own_says_what_is_a_handshake() -> None:
+    known, upgrade = _with_values_of_their_own(), _BLOCKS[-1].split(b"\r\n", 1)[1]
+    for length in (5, 0, 6, 0):
+        stream = b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n%b\r\n\r\n" % (length, upgrade)
+        assert (_said(stream, known).handshake is not None) is (length == 0)
 
 
 def test_heads_that_differ_in_values_of_their_own_alone_share_what_is_noted() -> None:

@@ -16,15 +16,12 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from ninefold.runtime.http.chunks import TOKEN, Chunks, Refused
-from ninefold.runtime.http.known import DECIDES, KNOWN_BYTES, Known, Said
+from ninefold.runtime.http.known import DECIDES, KNOWN_BYTES, Known, Said, length_of
 from ninefold.runtime.messages.message import HEAD_BYTES, joined
 from ninefold.runtime.messages.notes import Notes
 
 HEAD_FIELDS = 1_000
 """Field lines of a head."""
-
-_LONGEST_LENGTH = 18
-"""Digits of a Content-Length: more bytes than any machine has."""
 
 
 class Head(Struct, frozen=True):
@@ -197,7 +194,6 @@ _ABSOLUTE = re.compile(rb"https?://([^/?@]++)(/[^?]*+)?(?:\?(.*+))?", re.IGNOREC
 _AUTHORITY = rb"(?:\[[0-9A-Fa-f:.]++\]|[A-Za-z0-9\-._~!$&'()*+,;=%]*+)(?::[0-9]*+)?"
 _HOST = re.compile(_AUTHORITY)
 _FIELDS = re.compile(rb"(?>%s:[\t\x20-\x7e\x80-\xff]*+\r\n)*+" % TOKEN)
-_DIGITS = re.compile(rb"[0-9]++")
 _KEY = re.compile(rb"[A-Za-z0-9+/]{21}[AQgw]==")
 _CODING = re.compile(TOKEN)
 
@@ -309,6 +305,7 @@ def _length(line: _Line, deciding: dict[bytes, list[bytes]]) -> int | None:
         return 0
     if len(lengths) > 1:
         raise Refused("Content-Length is there twice")
-    if _DIGITS.fullmatch(lengths[0]) is None or len(lengths[0]) > _LONGEST_LENGTH:
+    length = length_of(lengths[0])
+    if length is None:
         raise Refused("Content-Length is none")
-    return int(lengths[0])
+    return length

@@ -1,9 +1,10 @@
 """What the fields of heads say, kept for the heads that come again.
 
 A client says the same of itself each time, but for what is of one request alone: an idempotency key, the identifier
-that a tracer gives it (W3C Trace Context). Which fields are such is found out: those whose values were others again
-and again, and which nobody looks up who notes something of a request (`ninefold.runtime.messages.notes`). What heads
-say that are the same but for the values of these is kept once, and each is given its own values.
+that a tracer gives it (W3C Trace Context), how long its body is. Which fields are such is found out: those whose values
+were others again and again, and which nobody looks up who notes something of a request
+(`ninefold.runtime.messages.notes`). What heads say that are the same but for the values of these is kept once, and each
+is given its own values.
 """
 
 from __future__ import annotations
@@ -30,10 +31,15 @@ OWN: Final = 16
 
 HANDSHAKE: Final = (b"upgrade", b"sec-websocket-key", b"sec-websocket-version")
 
-DECIDES: Final = frozenset(
-    (b"host", b"content-length", b"transfer-encoding", b"connection", b"expect", *HANDSHAKE),
-)
-"""The fields whose values say how a request is framed."""
+LENGTH: Final = b"content-length"
+
+DECIDES: Final = frozenset((b"host", LENGTH, b"transfer-encoding", b"connection", b"expect", *HANDSHAKE))
+"""The fields whose values say how a request is framed. Of these the length alone may be each request's own."""
+
+_LONGEST_LENGTH: Final = 18
+"""Digits of a Content-Length: more bytes than any machine has."""
+
+_DIGITS = re.compile(rb"[0-9]++")
 
 
 class Said(Struct, frozen=True):
@@ -78,7 +84,7 @@ class Known(Cache[bytes, Said]):
         if found is None:
             return None
         said = found.filled(values)
-        if values == found.last:
+        if values == found.last and said is not None:
             self.keep(block, said)
         found.last = values
         return said
@@ -108,7 +114,7 @@ class Known(Cache[bytes, Said]):
         lines = set(block.split(b"\r\n"))
         for line in lines - self._last:
             name, _, value = line.partition(b":")
-            if name in self._own or name.lower() in DECIDES or _name(name) in self.alike.looked:
+            if name in self._own or _name(name) in self.alike.looked or name.lower() in DECIDES - {LENGTH}:
                 continue
             values = self._values.get(name)
             if values is None:
@@ -139,21 +145,32 @@ class _Like(Struct, eq=False):
     holes: list[tuple[int, bytes, str]]
     last: list[bytes]
 
-    def filled(self, values: list[bytes]) -> Said:
+    def filled(self, values: list[bytes]) -> Said | None:
+        """None: the length is none."""
         said = self.said
-        fields, headers = said.fields.copy(), said.headers.copy()
+        fields, headers, length = said.fields.copy(), said.headers.copy(), said.length
         for (place, field, name), value in zip(self.holes, values, strict=True):
             value = value.strip(b" \t")
             fields[place] = field, value
             headers[name] = value.decode("latin-1")
-        return Said(fields, said.length, said.keeps, said.expects, said.handshake, headers, said.notes)
+            if field == LENGTH:
+                length = length_of(value)
+                if length is None:
+                    return None
+        return Said(fields, length, said.keeps, said.expects, said.handshake, headers, said.notes)
+
+
+def length_of(value: bytes) -> int | None:
+    """What a Content-Length says; None: it says none (RFC 9112 6.3)."""
+    return None if _DIGITS.fullmatch(value) is None or len(value) > _LONGEST_LENGTH else int(value)
 
 
 def _holes(said: Said, names: tuple[bytes, ...]) -> list[tuple[int, bytes, str]]:
-    """Empty where one of these fields came more than once, as a list in several lines."""
+    """Empty where one of these fields came more than once, as a list in several lines, or where it may follow from the
+    length what the request is."""
     fields = [name for name, _ in said.fields]
     sought = [each.lower() for each in names]
-    if any(fields.count(each) != 1 for each in sought):
+    if any(fields.count(each) != 1 for each in sought) or (LENGTH in sought and HANDSHAKE[1] in fields):
         return []
     return [(fields.index(each), each, _name(each)) for each in sought]
 
