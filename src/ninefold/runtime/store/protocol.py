@@ -57,25 +57,26 @@ class Session(Protocol):
 
 class Single(Struct, frozen=True):
     """A work that is one statement where that gives a row, of which `of` says what comes; where it gives none, or is
-    not done together with its like, it is done as `work`. `known`: what it comes to where it is not refused, whose
-    statement gives nothing then; None: its row says that."""
+    not done together with its like, it is done as `work`. `known`: what it comes to of its binds where it is not
+    refused, whose statement gives nothing then; None: its row says that."""
 
     statement: Callable[[], BoundStatement]
     of: Callable[[Row], Any]
     work: Callable[[Session], Any]
-    known: Callable[[], Row] | None = None
+    known: Callable[[Sequence[Stored]], Row] | None = None
 
     def __call__(self, session: Session) -> Any:
         return self.work(session)
 
     def plainly(self, session: Session) -> Any:
         """The same of a session whose statements, where they are refused, leave all before them as it was."""
+        text, binds = self.statement()
         try:
-            rows = session.run(*self.statement())
+            rows = session.run(text, binds)
         except REFUSING:
             return self.work(session)
         if self.known is not None:
-            return self.of(self.known())
+            return self.of(self.known(binds))
         return self.of(rows[0]) if rows else self.work(session)
 
 

@@ -80,14 +80,20 @@ def stored(fields: tuple[str, ...]) -> frozenset[str]:
 class Known(Prepared):
     """A statement that stores a row of which all is known before it is asked (`ninefold.plan.statement.Plainly`)."""
 
-    __slots__ = ("_row",)
+    __slots__ = ("_others", "_places")
 
     def __init__(self, statement: Statement, row: Sequence[Typed]) -> None:
         super().__init__(statement)
-        self._row = together([(each, binder(each)) for each in row])
+        bound = [each for each, _ in self._taking_part(NO_SWITCHES)[1]]
+        others = [each for each in row if each not in bound]
+        self._others = together([(each, binder(each)) for each in others])
+        known = [*bound, *others]
+        self._places = [known.index(each) for each in row]
 
-    def row(self, env: Env) -> Row:
-        return tuple(self._row(env))
+    def row(self, env: Env, binds: Sequence[Stored]) -> Row:
+        """`binds`: what was bound of the same environment. Most of the row is of that."""
+        known = [*binds, *self._others(env)]
+        return tuple(map(known.__getitem__, self._places))
 
     def single(self, env: Env, of: Callable[[Row], Any], work: Callable[[Session], Any]) -> Single:
         """The work that is this statement, where it is not refused."""
@@ -95,11 +101,12 @@ class Known(Prepared):
 
     def stored(self, session: Session, env: Env) -> Row | None:
         """The row, which is stored; None: that is refused."""
+        text, binds = self.bound(env)
         try:
-            session.run(*self.bound(env))
+            session.run(text, binds)
         except REFUSING:
             return None
-        return self.row(env)
+        return self.row(env, binds)
 
 
 class Kept:
