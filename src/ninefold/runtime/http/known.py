@@ -122,7 +122,7 @@ class Known(Cache[bytes, Said]):
                 self._values.keep(name, values)
             values.add(hash(value))
             if len(values) == DIFFERENT:
-                values.clear()
+                self._values.keep(name, set())  # it may come to be looked up, and is counted anew then
                 self._look_at(*self._own, name)
         self._last = lines
 
