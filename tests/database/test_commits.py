@@ -17,6 +17,7 @@ from ninefold.plan.schema import Column, Reference, Schema, Table
 from ninefold.runtime.store import checkpoints, sqlite, writer
 from ninefold.runtime.store.protocol import Conflicting, Row, Session, Unavailable
 from ninefold.runtime.store.sqlite import Opened, SQLite, open_sqlite
+from ninefold.runtime.store.writer import LEFT, Queue, Waiting, answer
 from ninefold.upgrade.shape import encode_shape
 from ninefold.values import Integer, Text
 from ninefold.values import Row as RowType
@@ -274,3 +275,29 @@ asyncio.run(clients())
     assert isinstance(again, Opened) and len(acknowledged) >= 3000
     assert acknowledged <= set(ids(again.database))
     again.database.close()
+
+
+def test_each_loop_is_told_of_its_own_works_and_what_is_left_waits_on() -> None:
+    queue, told = Queue(), list[tuple[str, object]]()
+
+    async def put(names: str) -> None:
+        loop = asyncio.get_running_loop()
+        for name in names:
+            queue.put(Waiting(lambda session: None, True, partial(tell, name, loop), loop))
+        await asyncio.sleep(0)
+
+    def tell(name: str, loop: object, value: object, error: BaseException | None) -> None:
+        assert asyncio.get_running_loop() is loop and error is None
+        told.append((name, value))
+
+    with asyncio.Runner() as one, asyncio.Runner() as other:
+        one.run(put("abc"))
+        other.run(put("de"))
+        batch = queue.batch()
+        assert batch is not None and queue.waiting == 0
+        answer(queue, batch, [(1, None), LEFT, (2, None), (3, None), LEFT])
+        other.run(asyncio.sleep(0))
+        assert told == [("d", 3)]
+        one.run(asyncio.sleep(0))
+        assert told == [("d", 3), ("a", 1), ("c", 2)]
+        assert queue.waiting == 2 and queue.batch() == [batch[1], batch[4]]

@@ -31,9 +31,15 @@ AT_A_LOCK: Final = "FROM pg_stat_activity WHERE datname = current_database() AND
 
 
 class Loop(asyncio.SelectorEventLoop):
-    """`before` is done on a writer's thread before the loop is told what came of its works."""
+    """`before` is done on a writer's thread before the loop is told what came of its works. `turns`: how many it has
+    taken."""
 
     before: Callable[[], object] | None = None
+    turns = 0
+
+    def _run_once(self) -> None:
+        self.turns += 1
+        super()._run_once()  # type: ignore[misc]
 
     def call_soon_threadsafe(
         self, callback: Callable[[*Args], object], *args: *Args, context: Context | None = None
@@ -133,8 +139,12 @@ def test_what_came_of_works_is_told_while_postgresql_is_at_the_next(service: Ser
     first, then = service.behind(*[single(ADD, 2, 1)] * 2)
     service.hold(2)
     service.loop.before = lambda: until(service.waits)
+    turns = list[int]()
+    for each in first:
+        each.add_done_callback(lambda _: turns.append(service.loop.turns))
     service.let_go(1)
     assert service.came(first) == [(1,), (2,)]
+    assert turns[0] < turns[1], "between two turns of the loop the writer may go on"
     assert service.waits() and not any(each.done() for each in then)
     service.loop.before = None
     service.let_go(2)

@@ -35,8 +35,9 @@ TRIPS: Final = {
     # lapse; and of the hall whether it is full.
     "create": 10,
     "transition": 9,
-    # Also: the key is held, looked for, stored, and others that have expired go. What is due is asked by itself.
-    "create with a key": 14,
+    # Also: the key is held, looked for and stored; at every eighth, those that have expired go. What is due is asked
+    # by itself.
+    "create with a key": 13,
     # It begins, and what was done is undone.
     "refused create": 10,
 }

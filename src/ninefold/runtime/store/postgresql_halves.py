@@ -58,16 +58,18 @@ class Turns:
         if LEFT in results:
             self.answer()  # what is left comes before all else that waits
 
-    def answer(self) -> None:
-        """Answer what is owed."""
+    def answer(self, in_two: bool = False) -> None:
+        """Answer what is owed. `in_two`: see `writer.answer`."""
         if self._owed is not NOTHING:
             owed, self._owed = self._owed, NOTHING
-            answer(self._queue, *owed)
+            answer(self._queue, *owed, in_two)
 
     def answer_behind(self) -> None:
-        """Answer what is owed once what is asked now is on its way, which it is at the end of a turn of the loop."""
+        """Answer what is owed once what is asked now is on its way, which it is at the end of a turn of the loop; in
+        two turns of who is answered, since what PostgreSQL says meanwhile is to be committed before the last of them
+        has asked anew."""
         if self._owed is not NOTHING:
-            self._loop.call_soon(self.answer)
+            self._loop.call_soon(self.answer, True)
 
     def committed(self, seconds: float) -> None:
         """A COMMIT took so long, and longer where this process had to answer meanwhile."""

@@ -25,7 +25,7 @@ def in_one(
     for it, the results are `known` then, by their numbers. `longest`: bytes of a value. `end`: of the monotonic
     clock. Raises Lost."""
     if len(done) == len(batch):
-        return [done[number] for number in range(len(batch))]
+        return [*map(done.__getitem__, range(len(batch)))]
     if len(batch) == 1 and batch[0].again and not done:
         return by_itself(link, loop, longest, batch[0])
     left = [number for number, each in enumerate(batch) if each.again and number not in done]

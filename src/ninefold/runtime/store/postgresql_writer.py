@@ -13,7 +13,7 @@ import logging
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from queue import SimpleQueue
 from threading import Thread
 from time import monotonic
@@ -59,6 +59,7 @@ SETTLING_SECONDS: Final = 3.0
 NOTHING: Final[series.Alike] = MappingProxyType({})
 
 _due = attrgetter("due")
+_error = itemgetter(1)
 
 Ended: TypeAlias = str | Lost
 """What a COMMIT says of itself, or that nobody heard it."""
@@ -156,7 +157,7 @@ class Writer:
         """Those that have yielded to another transaction, and are to be done once more; to the rest it is owed what
         came of it."""
         results = self._committed(batch)
-        if Yielded not in {type(error) for _, error in results}:
+        if Yielded not in set(map(type, map(_error, results))):
             self._turns.owe(batch, results)
             return []
         settled: list[tuple[Waiting, Result]] = []

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from asyncio import AbstractEventLoop, Future
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
 from operator import attrgetter
@@ -60,6 +60,8 @@ class Waiting(Struct, frozen=True, gc=False):
 
 
 _again = attrgetter("again")
+_done = attrgetter("done")
+_loop = attrgetter("loop")
 
 Result: TypeAlias = tuple[Any, BaseException | None]
 """What a work gave, or what it raised."""
@@ -311,20 +313,30 @@ def _why(error: BaseException) -> str:
     return words(error) if isinstance(error, apsw.Error) else str(error)
 
 
-def answer(queue: Queue, batch: Iterable[Waiting], results: Iterable[Result]) -> None:
-    """Wakes each loop once for all its works: to wake it costs a system call. Those that are LEFT wait on."""
-    answered: dict[AbstractEventLoop, list[tuple[Answered, Result]]] = {}
-    left: list[Waiting] = []
-    for each, result in zip(batch, results, strict=True):
-        if result is LEFT:
-            left.append(each)
-        else:
-            answered.setdefault(each.loop, []).append((each.done, result))
-    queue.give_back(left)
-    for loop, answers in answered.items():
+def answer(queue: Queue, batch: Sequence[Waiting], results: Sequence[Result], in_two: bool = False) -> None:
+    """Wakes each loop once for all its works: to wake it costs a system call. Those that are LEFT wait on. `in_two`: in
+    two turns of it."""
+    if LEFT in results:
+        queue.give_back([each for each, result in zip(batch, results, strict=True) if result is LEFT])
+        done = [(each, result) for each, result in zip(batch, results, strict=True) if result is not LEFT]
+        batch, results = [each for each, _ in done], [result for _, result in done]
+    answers = [*zip(map(_done, batch), results, strict=True)]
+    loops = {*map(_loop, batch)}
+    for loop in loops:
+        own = answers
+        if len(loops) > 1:
+            own = [told for each, told in zip(batch, answers, strict=True) if each.loop is loop]
         # The loop may be closed: nobody is left to be told.
         with suppress(RuntimeError):
-            loop.call_soon_threadsafe(_tell, answers)
+            loop.call_soon_threadsafe(_tell_in_two if in_two else _tell, own)
+
+
+def _tell_in_two(answers: list[tuple[Answered, Result]]) -> None:
+    """Between two turns of a loop a thread that waits for Python's lock gets it. The second half comes before what the
+    first one asks anew, which is handed over together."""
+    middle = (len(answers) + 1) // 2
+    asyncio.get_running_loop().call_soon(_tell, answers[middle:])
+    _tell(answers[:middle])
 
 
 def _tell(answers: list[tuple[Answered, Result]]) -> None:
