@@ -102,9 +102,9 @@ def expressions_of(content: Content, *, of_rows: bool = True) -> Iterator[Typed]
             yield from expressions_of(content.no, of_rows=of_rows)
 
 
-def with_expressions(content: Content, change: Callable[[Typed], Typed]) -> Content:
-    """A content with each of its expressions changed."""
-    within = partial(with_expressions, change=change)
+def with_expressions(content: Content, change: Callable[[Typed], Typed], *, of_rows: bool = True) -> Content:
+    """A content with each of its expressions changed; without `of_rows` those that stand beside the rows of a page."""
+    within = partial(with_expressions, change=change, of_rows=of_rows)
     match content:
         case Leaf():
             return replace(content, expression=change(content.expression))
@@ -118,7 +118,7 @@ def with_expressions(content: Content, change: Callable[[Typed], Typed]) -> Cont
         case Array():
             return replace(content, items=tuple(map(within, content.items)))
         case Rows():
-            return replace(content, item=within(content.item))
+            return replace(content, item=within(content.item)) if of_rows else content
         case Each():
             return replace(content, range=change(content.range), item=within(content.item))
         case Choice():

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import msgspec
 from msgspec import structs
 
-from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Response, Rows, expressions_of
+from ninefold.checked.contents import Content, Response, expressions_of, with_expressions
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.operations import List, PathName, Segment, SortKeys
 from ninefold.checked.resources import Field, Resource
@@ -327,25 +327,7 @@ def _way(typed: Typed, listed: str) -> tuple[str, ...] | None:
 
 def content_by_way(content: Content, listed: str, known: tuple[Way, ...]) -> Content:
     """The same of all that is shown beside the rows of a page."""
-
-    def of(within: Content) -> Content:
-        return content_by_way(within, listed, known)
-
-    match content:
-        case Leaf():
-            return replace(content, expression=by_way(content.expression, listed, known))
-        case Object():
-            present = None if content.present is None else by_way(content.present, listed, known)
-            return replace(content, present=present, members=tuple((name, of(each)) for name, each in content.members))
-        case Array():
-            return replace(content, items=tuple(map(of, content.items)))
-        case Each():
-            return replace(content, range=by_way(content.range, listed, known), item=of(content.item))
-        case Choice():
-            condition = by_way(content.condition, listed, known)
-            return replace(content, condition=condition, yes=of(content.yes), no=of(content.no))
-        case Rows():
-            return content
+    return with_expressions(content, lambda typed: by_way(typed, listed, known), of_rows=False)
 
 
 def beside_rows(response: Response) -> Iterator[Typed]:

@@ -57,11 +57,9 @@ def caused(verb: str, resource: Resource, operation: Mutation, perspective: Pers
     return Occurrences(found) if found else None
 
 
-def caused_by_deletion(
-    verb: str, resource: Resource, found: list[Fragment], perspective: Perspective
-) -> Occurrences | None:
+def caused_by_deletion(resource: Resource, found: list[Fragment], perspective: Perspective) -> Occurrences | None:
     """The events of a row that is to be deleted, found by what the deletion itself finds it by."""
-    events = tuple(_events(verb, resource, found, perspective, is_gone=True))
+    events = tuple(_events("delete", resource, found, perspective, is_gone=True))
     return Occurrences(events, before=True) if events else None
 
 

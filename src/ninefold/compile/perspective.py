@@ -195,7 +195,7 @@ class Perspective:
 
     def failing(self, typed: Typed, rows: Mapping[str, str | Item]) -> Fragment | None:
         """The condition under which such a value is an error and not only none; None: under which it is none."""
-        return failure_of(loaded(typed), model=self.checked.model, rows=rows, dialect=self.dialect)
+        return failure_of(loaded(typed), self.checked.model, rows, self.dialect)
 
     def shown(self, typed: Typed, rows: Mapping[str, str | Item], condition: bool = False) -> Fragment:
         """An expression whose value the caller gets to know (views, filters, sorts, `where`): of other resources it

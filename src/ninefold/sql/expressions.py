@@ -94,17 +94,10 @@ def to_sql(
     return writer.scalar(typed, scope, condition).text
 
 
-def failure_of(
-    typed: Typed,
-    *,
-    model: Model,
-    rows: Mapping[str, str | Item] | None = None,
-    dialect: Dialect = SQLITE,
-    visible: Visible = everything,
-) -> Fragment | None:
+def failure_of(typed: Typed, model: Model, rows: Mapping[str, str | Item], dialect: Dialect) -> Fragment | None:
     """The condition (true or false) under which an expression is an error, where it may be null, too. None: it is an
     error where it is NULL, if it can be one at all."""
-    writer, scope = _begun(typed, model, rows or {}, dialect, visible)
+    writer, scope = _begun(typed, model, rows, dialect, everything)
     made = writer.scalar(typed, scope)
     return made.failure or (Fragment(dialect.false) if made.nullable and not made.fails else None)
 
@@ -167,7 +160,6 @@ def sql_problem(
     rows: Mapping[str, str | Item] | tuple[str, ...] | frozenset[str] = (),
     *,
     model: Model = NO_MODEL,
-    dialect: Dialect = SQLITE,
     places: Mapping[int, tuple[int, int]] | None = None,
     several: bool = False,
 ) -> Problem | None:
@@ -177,9 +169,9 @@ def sql_problem(
     bound = rows if isinstance(rows, Mapping) else {name: name for name in rows}
     try:
         if several:
-            items_of(typed, model=model, rows=bound, dialect=dialect, bounded=True)
+            items_of(typed, model=model, rows=bound, bounded=True)
         else:
-            to_sql(typed, model=model, rows=bound, dialect=dialect, bounded=True)
+            to_sql(typed, model=model, rows=bound, bounded=True)
     except NotInSQL as refused:
         start, end = (places or {}).get(id(refused.node)) or (places or {}).get(id(typed)) or (0, 0)
         return Problem(refused.code, refused.message, start, end, refused.help)

@@ -16,9 +16,9 @@ def _whole(numeric: str) -> str:
     return f"SELECT {AS_INTEGER} FROM (SELECT {numeric} AS n) AS found"
 
 
-def _in_sql(name: str, takes: str, gives: str, body: str, null: str = "STRICT") -> str:
+def _in_sql(name: str, takes: str, gives: str, body: str) -> str:
     return (
-        f'CREATE OR REPLACE FUNCTION "${name}"({takes}) RETURNS {gives} LANGUAGE sql IMMUTABLE {null} PARALLEL SAFE'
+        f'CREATE OR REPLACE FUNCTION "${name}"({takes}) RETURNS {gives} LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE'
         f" AS $$ {body} $$"
     )
 

@@ -16,9 +16,9 @@ from msgspec import structs
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Schema, Table
-from ninefold.upgrade import beside, sources, steps
+from ninefold.upgrade import sources, steps
 from ninefold.upgrade.change import By, Change
-from ninefold.upgrade.shape import shape
+from ninefold.upgrade.shape import receivers_key, shape
 from ninefold.upgrade.steps import Step
 from ninefold.upgrade.table import Changed
 
@@ -108,9 +108,9 @@ def changes(stored: Schema, wanted: Schema, made: Mapping[str, str | None] = Map
         changed = Changed(was, table, whole, stored, shaped, made)
         found += changed.changes()
         if table.name in stored.credentials:
-            found += beside.credentials(changed, table.name in stored.scoped)
+            found += _credentials(changed, table.name in stored.scoped)
         if stored.subscriptions and (table.name,) == (stored.subscribers or ())[:1]:
-            found += beside.deliveries(changed, stored, wanted)
+            found += _deliveries(changed, stored, wanted)
         silent += changed.silent
         tables.append(structs.replace(table, aside=changed.aside))
     names = {table.name for table in wanted.tables}
@@ -213,3 +213,39 @@ def _supports(stored: Schema, wanted: Schema) -> Iterator[Change]:
             yield added("credentials", f"the credentials that are issued to a `{name}`", name)
         if name in wanted.scoped and name not in stored.scoped:
             yield added("scopes", f"the scopes of the credentials that are issued to a `{name}`", name)
+
+
+def _credentials(of: Changed, scopes: bool) -> Iterator[Change]:
+    """What is kept beside the rows of a table follows their primary key. To be asked once the columns of the table are
+    compared."""
+    name, key = of.new.name, of.new.key
+    if not _is_known_otherwise(of) or not of.old.key or not key:
+        return
+    values = {each: of.values[each] for each in key if each in of.values}
+    apart = steps.SetCredentialsApart(name, of.old.key, values)
+    of.silent = [apart, *of.silent, steps.TakeCredentialsBack(name, scopes)]
+    yield _kept(of, f"the credentials that are issued to a `{name}`", "by its new primary key")
+
+
+def _deliveries(of: Changed, stored: Schema, wanted: Schema) -> Iterator[Change]:
+    """Those of a shape that is stored, where events go to these rows."""
+    if not _is_known_otherwise(of):
+        return
+    kept = structs.replace(wanted, subscriptions=True, subscribers=(of.new.name, *of.new.key))
+    values = [of.values.get(name) for name in of.new.key]
+    now = tuple((value, type_) for value, (_, type_) in zip(values, receivers_key(kept), strict=True))
+    versions = stored.versions or wanted.versions
+    apart = steps.SetDeliveriesApart(of.new.name, tuple(receivers_key(stored)), now, versions)
+    back = steps.TakeDeliveriesBack(structs.replace(kept, versions=versions))
+    of.silent = [apart, *of.silent, back]
+    yield _kept(of, "the deliveries of events", f"by the new primary key of `{of.new.name}`")
+
+
+def _kept(of: Changed, what: str, how: str) -> Change:
+    return Change("automatic", what, f"kept, {how}", (), (), "upgrade", (), steps.AreNone(of.here))
+
+
+def _is_known_otherwise(of: Changed) -> bool:
+    was, now = ({column.name: column.type for column in table.columns} for table in (of.old, of.new))
+    before, after = ([(name, types.get(name)) for name in table.key] for types, table in ((was, of.old), (now, of.new)))
+    return before != after or any(of.values.get(name) != sources.Kept(name) for name in of.new.key)

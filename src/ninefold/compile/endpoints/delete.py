@@ -65,7 +65,7 @@ def delete(operation: stated.Delete, admission: Admission, perspective: Perspect
         key=resource.primary_key,
         precondition=precondition(operation, admission, resource, perspective),
         upholds=upheld(Change("delete", resource, found=found), operation, perspective),
-        follows=in_order(caused_by_deletion("delete", resource, which, perspective)),
+        follows=in_order(caused_by_deletion(resource, which, perspective)),
         was=shown_before(operation, resource, found, perspective),
     )
 
@@ -125,7 +125,7 @@ def remove(operation: stated.Remove, admission: Admission, perspective: Perspect
         precondition=precondition(operation, admission, resource, perspective),
         upholds=upheld(Change("delete", resource, found=found), operation, perspective),
         follows=in_order(
-            caused_by_deletion("delete", resource, which, perspective),
+            caused_by_deletion(resource, which, perspective),
             ReadBack(Statement(pieces(read), tuple(columns.results))),
         ),
         was=shown_before(shown, resource, found, perspective),

@@ -31,7 +31,7 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
     told_of = tuple(each for _, conditions in proposed for each in conditions)
     if proposed and (when := proposed[0][0].conditions) is not None:
         yield _question(told_of, arising(survey), At(when.span, candidate=True))
-    yield from _undeclared(survey, place)
+    yield from _undeclared(survey)
     told_already = set(told_of)
     yield from _codes(survey, place, tuple(each for each in without if each not in told_already))
 
@@ -75,7 +75,7 @@ def _checked(survey: Survey) -> Iterator[tuple[int, str, Fact[tuple[Check, ...]]
         yield 4, endpoint.key, endpoint.check, (endpoint.key,)
 
 
-def _undeclared(survey: Survey, place: Span) -> Iterator[OpenQuestion]:
+def _undeclared(survey: Survey) -> Iterator[OpenQuestion]:
     """The codes that something answers with and part 7 does not have."""
     fact = survey.contract.errors.codes
     stated_codes = value_of(fact) or ()

@@ -99,7 +99,7 @@ def of_path(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             yield Refusal("not found", Step.PARAMETERS, subject, None, (), each.span, words, ("values in paths",))
 
 
-def of_case_chosen(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
+def of_case_chosen(endpoint: Endpoint) -> Iterator[Refusal]:
     case = endpoint.case
     if case is None or case.has_rest or case.by is None:
         return

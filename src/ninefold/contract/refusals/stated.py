@@ -69,7 +69,7 @@ def of_case(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     yield from requests.of_path(survey, endpoint)
     yield from requests.of_callers(survey, endpoint)
     yield from requests.of_content(survey, endpoint)
-    yield from requests.of_case_chosen(survey, endpoint)
+    yield from requests.of_case_chosen(endpoint)
     yield from requests.of_parameters(survey, endpoint)
     yield from rows.of_rows(survey, endpoint)
     yield from rows.of_writes(survey, endpoint)

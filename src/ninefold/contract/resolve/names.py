@@ -103,11 +103,11 @@ class _Uses:
         end = span.end - (self.r.document.source.cut(span)[-1:] in ("'", '"'))
         return Name(text, Span(end - len(text), end))
 
-    def use_path(self, name: Name, what: str) -> None:
+    def use_path(self, name: Name) -> None:
         """`resource`, or `resource.field`."""
         resource, dot, field = name.text.partition(".")
         start = Name(resource, Span(name.span.start, name.span.start + len(resource)) if dot else name.span)
-        if self.use(start, self.known.reachable, what) and dot:
+        if self.use(start, self.known.reachable, "a resource") and dot:
             self.use_field(Name(field, Span(name.span.end - len(field), name.span.end)), resource)
 
     def of_record(self, record: object) -> None:
@@ -276,7 +276,7 @@ class _Uses:
                     help=("write the resource too: `customer.api_key`",),
                 )
             else:
-                self.use_path(matches, "a resource")
+                self.use_path(matches)
             self.use(candidate_of(scheme.issued_to), self.known.resources, "a resource")
         rows = candidate_of(part.rows)
         for rule in rows if rows is not None and not isinstance(rows, Every) else ():
@@ -339,7 +339,7 @@ class _Uses:
         elif (condition.subject or "").startswith("body.") and "body" not in (self.known.resources or ()):
             self._use_of_body((condition.subject or "").removeprefix("body."), condition.span)
         elif condition.subject is not None:
-            self.use_path(self.end_of(condition.span, condition.subject), "a resource")
+            self.use_path(self.end_of(condition.span, condition.subject))
 
     def _use_of_body(self, member: str, at: Span) -> None:
         """`invalid body.NAME`: a member of the body is told of as the field that it is (decision 0114)."""
