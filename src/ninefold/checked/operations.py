@@ -14,6 +14,8 @@ from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.language.verbs import TRANSITION as TRANSITION
 from ninefold.language.verbs import Verb
+from ninefold.plan.chosen import Expansion as Expansion
+from ninefold.plan.chosen import Projection as Projection
 from ninefold.values import Type
 
 
@@ -105,24 +107,6 @@ class Pages:
     size: str | None = None
     at: str | None = None
     first: int = 0
-
-
-@dataclass(frozen=True)
-class Projection:
-    """Where the query parameter `parameter` is given, of `members` only those are shown that it names, each one of
-    `offered`."""
-
-    parameter: str
-    offered: tuple[str, ...]
-    members: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Expansion:
-    """What the query parameter `parameter` names, each one of `offered`, is shown as a row."""
-
-    parameter: str
-    offered: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ninefold.diagnostics.source import Place
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.tree import Call, Select, Typed, Variable, walk
 from ninefold.plan import responses as planned
-from ninefold.plan.chosen import Choices, Expansion, Projection, expanded, hidden
+from ninefold.plan.chosen import Choices, expanded, given, hidden
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.statement import Piece, ResultColumn
 from ninefold.sql.dialect import ROWS
@@ -252,15 +252,8 @@ def _kind(typed: Typed) -> tuple[type, str | None]:
 
 def choices(operation: Read | List) -> Choices | None:
     """None: nothing can be chosen."""
-    projection, expansion = operation.projection, operation.expansion
-    if projection is None and expansion is None:
-        return None
-    return Choices(
-        projection=None
-        if projection is None
-        else Projection(projection.parameter, projection.offered, projection.members),
-        expansion=None if expansion is None else Expansion(expansion.parameter, expansion.offered),
-    )
+    chosen = Choices(operation.projection, operation.expansion)
+    return chosen if given(chosen) else None
 
 
 def unchosen(response: Response) -> Response:

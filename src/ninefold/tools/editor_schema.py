@@ -17,6 +17,7 @@ from ninefold.language.conditions import STATUSES
 from ninefold.language.errors import RULES
 from ninefold.language.json_schema import REFUSED, keywords
 from ninefold.language.key import Key, Kind
+from ninefold.language.leaves import HEADER, SEGMENT
 from ninefold.language.routes import METHODS
 from ninefold.language.shapes import (
     JSON,
@@ -56,9 +57,8 @@ UNANSWERED: Final = ("none", "not shown")
 
 # Patterns are of ECMA-262, without what its mode `u` refuses.
 
-_TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*"
-_SEGMENT = "(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+"
+_TOKEN, _SEGMENT = HEADER.pattern, SEGMENT.pattern
 _ENDPOINT = f"(?:{'|'.join(METHODS)}) /\\S*"
 _CONDITION = f"(?:{'|'.join(STATUSES)})(?: \\S+)?"
 
