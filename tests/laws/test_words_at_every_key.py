@@ -31,6 +31,7 @@ from tests.slices import some
 from ninefold.contract.resolve.contract import resolve
 from ninefold.diagnostics.codes import NEEDS_WHAT_IS_NONE
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity, has_errors
+from ninefold.diagnostics.place import Place as PlanPlace
 from ninefold.diagnostics.source import Span
 from ninefold.diff.ablate.facts import row_of_entry, row_of_item
 from ninefold.language import shapes
@@ -38,7 +39,6 @@ from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind
 from ninefold.language.table import keys_under, vocabulary
 from ninefold.pipeline import Loaded, compile_tree
-from ninefold.plan.places import Place as PlanPlace
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
 
 ROOT: Final = Path(__file__).parents[2]

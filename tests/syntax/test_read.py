@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.syntax.parser import read
 
 

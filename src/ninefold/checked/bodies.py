@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ninefold.checked.resources import Rule
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
+from ninefold.plan.routes import Rule
 from ninefold.values import Type
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass, replace
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 
 

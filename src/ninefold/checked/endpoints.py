@@ -8,7 +8,7 @@ from typing import Any, Literal
 from ninefold.checked.contents import Content, Response
 from ninefold.checked.operations import Mutation, Operation, PathName, PathValue, Segment, Takes
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.verbs import Verb

@@ -19,7 +19,7 @@ from ninefold.checked.contents import Content, Response, expressions_of, with_ex
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.operations import List, PathName, Segment, SortKeys
 from ninefold.checked.resources import Field, Resource
-from ninefold.diagnostics.frozen import dataclass, replace
+from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.tree import (
     Call,
     Constant,

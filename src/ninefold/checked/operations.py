@@ -8,14 +8,15 @@ from typing import Any, Literal, TypeAlias
 
 from ninefold.checked.bodies import BodyConstant, BodyLeaf, BodyMember, WholeBody
 from ninefold.checked.contents import Response
-from ninefold.checked.resources import Effect, Guard, Resource, Rule, Transition
+from ninefold.checked.resources import Effect, Guard, Resource, Transition
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.language.verbs import TRANSITION as TRANSITION
 from ninefold.language.verbs import Verb
 from ninefold.plan.chosen import Expansion as Expansion
 from ninefold.plan.chosen import Projection as Projection
+from ninefold.plan.routes import Rule
 from ninefold.values import Type
 
 

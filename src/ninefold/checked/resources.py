@@ -8,20 +8,11 @@ from functools import reduce
 from typing import Any, Literal
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.plan.environment import GIVEN, WAS
+from ninefold.plan.routes import Rule
 from ninefold.values import Boolean, Digest, Object, Row, Type, optional
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A rule that a value which is given has to keep, and where it is stated. `path` leads from the value to what it is
-    about: names of members, and `*` for each element. `keyword` is that of JSON Schema, or the language's own."""
-
-    path: tuple[str, ...]
-    keyword: str
-    place: Place
 
 
 @dataclass(frozen=True)

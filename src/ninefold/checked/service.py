@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -12,9 +12,10 @@ from ninefold.checked.endpoints import Cors, Endpoint, EventKind, Events, Reques
 from ninefold.checked.operations import Read, fixed_path
 from ninefold.checked.resources import Field, Guard, Record, Resource
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
+from ninefold.plan.service import NotInForce, OperatorValue
 from ninefold.syntax.nodes import Document, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
 
@@ -40,6 +41,10 @@ class Places:
         """The place, or none where nothing is stated there."""
         place = self.found.get(path)
         return () if place is None else (place,)
+
+    def by_key(self, keys: Iterable[str], *path: str) -> dict[str, Place]:
+        """Where those of some keys are stated that are."""
+        return {key: place for key in keys for place in self.at(*path, key)}
 
     def nearest(self, *path: str) -> tuple[Place, ...]:
         """The place, or that of the nearest thing around it."""
@@ -237,25 +242,11 @@ class Versions:
 
 
 @dataclass(frozen=True)
-class NotInForce:
-    what: str
-    consequence: str
-    place: Place
-
-
-@dataclass(frozen=True)
 class Accepted:
     """A proposal that is in force: its path (`note.fields.id.on create`), and where its key stands."""
 
     path: str
     place: Place
-
-
-@dataclass(frozen=True)
-class OperatorValue:
-    name: str
-    places: tuple[Place, ...]
-    blocks: tuple[str, ...]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from ninefold.checked.resources import Anew, Field, Resource, Rule
+from ninefold.checked.resources import Anew, Field, Resource
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.looked_at import check_looks
 from ninefold.checks.model import Vocabulary
@@ -27,7 +27,8 @@ from ninefold.diagnostics.codes import (
 )
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Place, Span
+from ninefold.diagnostics.place import Place
+from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Invocation
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.functions import NEW_EACH_TIME
@@ -37,9 +38,9 @@ from ninefold.expressions.tree import All, Call, Select, Typed, Variable, free_v
 from ninefold.language import resources as stated
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Shown, value_of
-from ninefold.language.resources import Field as StatedField
 from ninefold.language.schemas import Schema
 from ninefold.language.verbs import TRANSITION, Verb
+from ninefold.plan.routes import Rule
 from ninefold.sql.expressions import sql_problem
 from ninefold.syntax.nodes import Entry, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
@@ -257,11 +258,8 @@ class Rules:
         found = [rule for each in schemas if each is not None for rule in self.of_parameter(each)]
         for names in (value_of(resource.required) or (), value_of(resource.primary_key) or ()):
             found += [self._rule((), "required", each.span) for each in names if each.text == field.name]
-        for keyword, fact in (
-            ("unique", field.unique),
-            ("immutable", field.immutable),
-            ("references", field.references),
-        ):
+        marks = (("unique", field.unique), ("immutable", field.immutable), ("references", field.references))
+        for keyword, fact in marks:
             if isinstance(fact, Shown):
                 found.append(self._rule((), keyword, fact.span))
         return tuple(found)
@@ -356,7 +354,7 @@ def storable(findings: Findings) -> None:
     check_looks(findings)
 
 
-def is_serial(field: StatedField) -> bool:
+def is_serial(field: stated.Field) -> bool:
     made = value_of(field.on_create)
     return made is not None and isinstance(made.ast, Invocation) and made.ast.function == "serial"
 

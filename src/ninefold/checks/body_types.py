@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ninefold.checked.bodies import BodyMember, WholeBody
-from ninefold.checked.resources import Resource, Rule
+from ninefold.checked.resources import Resource
 from ninefold.checks.assignments import Rules
 from ninefold.checks.findings import Findings
 from ninefold.checks.schemas import SharedSchemas, admits_others, renamed
@@ -14,6 +14,7 @@ from ninefold.diagnostics.codes import ASKS_FOR_THE_UNSAID, NOT_A_BODYS_TYPE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import endpoints as stated
 from ninefold.language.fact import Gap, value_of
+from ninefold.plan.routes import Rule
 from ninefold.values import Anything, Object, Type, from_schema
 
 

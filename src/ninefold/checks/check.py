@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from ninefold.checked.resources import Resource
-from ninefold.checked.service import Accepted, Checked, OperatorValue, Places
+from ninefold.checked.service import Accepted, Checked, Places
 from ninefold.checks.assignments import storable
 from ninefold.checks.authentication import caller_type, check_schemes, row_rules
 from ninefold.checks.callers import check_scopes, not_shown_to_all, one_value, read_by_nobody
@@ -40,6 +40,7 @@ from ninefold.language.expressions import expressions_in
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.question import OpenQuestion
 from ninefold.plan.events import EVENT, SUBSCRIPTION
+from ninefold.plan.service import OperatorValue
 from ninefold.syntax.proposals import proposals
 
 CHECKS = (

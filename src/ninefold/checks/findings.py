@@ -8,7 +8,6 @@ from dataclasses import field
 from functools import cached_property
 
 from ninefold.checked.resources import Field
-from ninefold.checked.service import NotInForce
 from ninefold.checks.never_equal import never_equal
 from ninefold.checks.schemas import SharedSchemas
 from ninefold.contract.service import Contract
@@ -17,7 +16,8 @@ from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import NO_SUCH_FIELD, NO_SUCH_FUNCTION, NO_SUCH_NAME, NOT_IN_FORCE
 from ninefold.diagnostics.diagnostic import Code, Diagnostic, Label
 from ninefold.diagnostics.frozen import dataclass, replace
-from ninefold.diagnostics.source import Place, Source, Span
+from ninefold.diagnostics.place import Place
+from ninefold.diagnostics.source import Source, Span
 from ninefold.diagnostics.suggest import did_you_mean, is_guess, nearest
 from ninefold.expressions.ast import Invocation, Member, Name, Problem, every, reads_member
 from ninefold.expressions.check import check
@@ -29,6 +29,7 @@ from ninefold.language.fact import value_of
 from ninefold.language.resources import Resource
 from ninefold.language.states import Transition
 from ninefold.language.terms import names_in
+from ninefold.plan.service import NotInForce
 from ninefold.sql.expressions import Item, sql_problem
 from ninefold.values import Anything, Array, Boolean, Object, Row, Text, Type
 

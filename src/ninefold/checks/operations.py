@@ -49,7 +49,7 @@ from ninefold.checks.showing import Showing
 from ninefold.diagnostics.codes import NOT_AMONG_SEVERAL, NOT_TAKEN_AFTER, ROWS_OF_SEVERAL
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as stated
 from ninefold.language.actions import Action

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from ninefold.checked.bodies import BodyLeaf, BodyMember
 from ninefold.checked.endpoints import Cors, Requests
 from ninefold.checked.operations import Parameter
-from ninefold.checked.resources import Resource, Rule
+from ninefold.checked.resources import Resource
 from ninefold.checks.assignments import Rules, validator
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import type_of
@@ -29,6 +29,7 @@ from ninefold.language import parameters as requests
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.shapes import FORM
+from ninefold.plan.routes import Rule
 from ninefold.values import (
     Anything,
     Array,

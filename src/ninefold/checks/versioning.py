@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from msgspec import structs
+
 from ninefold.checked.endpoints import Cause, EventKind, OlderKind
-from ninefold.checked.service import Checked, OperatorValue, Version, Versions
+from ninefold.checked.service import Checked, Version, Versions
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.schemas import schema_of
@@ -21,6 +23,7 @@ from ninefold.language import versioning as stated
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Name, value_of
 from ninefold.language.json_schema import listed_values
+from ninefold.plan.service import OperatorValue
 from ninefold.values import Object, Row, Text, Timestamp, Type
 
 
@@ -98,7 +101,8 @@ def with_older(newest: Checked, older: Sequence[Older]) -> Checked:
 def _needed_by(name: str, versions: Sequence[Checked]) -> OperatorValue:
     """A value of the operator, with every endpoint of some version that cannot be served without it."""
     needed = [each for checked in versions for each in checked.operator if each.name == name]
-    return replace(needed[0], blocks=tuple(dict.fromkeys(key for each in needed for key in each.blocks)))
+    blocks = tuple(dict.fromkeys(key for each in needed for key in each.blocks))
+    return structs.replace(needed[0], blocks=blocks)
 
 
 _TOKEN = regex.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

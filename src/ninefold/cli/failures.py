@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ninefold.diagnostics.place import Place
 from ninefold.language.conditions import BY_NAME
-from ninefold.plan.places import Place
 from ninefold.plan.routes import Body
 from ninefold.runtime.messages.problems import Failure, FieldFailure
 from ninefold.values.pointers import pointer

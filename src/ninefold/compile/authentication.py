@@ -10,7 +10,6 @@ from ninefold.checked.service import Checked
 from ninefold.compile import credentials, inputs
 from ninefold.compile.endpoints.rows import pieces
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import traced
 from ninefold.plan.authentication import (
     AnyCertificate,
     CertificateOf,
@@ -38,7 +37,7 @@ def scheme(stated: checked.Scheme, service: Checked, dialect: Dialect) -> Scheme
         challenge=stated.challenge,
         verified=_verification(stated, Perspective(service, stated.name, dialect)),
         adds=stated.adds,
-        trace=traced(stated.place),
+        trace=(stated.place,),
     )
 
 

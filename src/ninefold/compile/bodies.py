@@ -14,7 +14,6 @@ from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.compile import granting
 from ninefold.compile.effects import given_by_items, member_of_body
-from ninefold.compile.places import rules, traced
 from ninefold.expressions.tree import Typed
 from ninefold.language.verbs import GRANT, Verb
 from ninefold.plan.routes import Body, BodyField, WholeBody
@@ -61,8 +60,8 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
             stored=_stored_of(resource.fields[leaf.field]),
             held=_held_as_stored(resource.fields[leaf.field]),
             was=_was(leaf.field, resource),
-            rules=rules((*resource.fields[leaf.field].rules, *(() if leaf.beside is None else leaf.beside.rules))),
-            trace=traced(resource.fields[leaf.field].place),
+            rules=(*resource.fields[leaf.field].rules, *(() if leaf.beside is None else leaf.beside.rules)),
+            trace=(resource.fields[leaf.field].place,),
         )
         for leaf in takes.body
     )
@@ -113,16 +112,16 @@ def _beside(operation: Operation, checked: Checked) -> Iterator[BodyField]:
     """Where the members that are no fields are stated, with their rules: also those of the fields of rows that are made
     of their items. What is asked of all of them together comes last."""
     for member in operation.takes.members:
-        own = rules(member.rules)
+        own = member.rules
         for effect in _effects(operation):
             if effect.each is not None and member_of_body(effect.each) == member.name:
                 for leaf in given_by_items(effect):
-                    of_field = rules(checked.resources[effect.resource].fields[leaf.field].rules)
+                    of_field = checked.resources[effect.resource].fields[leaf.field].rules
                     own += tuple(structs.replace(each, path=(*leaf.pointer[1:], *each.path)) for each in of_field)
-        yield BodyField(member.name, (member.name,), member.type, rules=own, trace=traced(member.place))
+        yield BodyField(member.name, (member.name,), member.type, rules=own, trace=(member.place,))
     whole = operation.takes.whole
     if whole is not None:
-        yield BodyField("", (), Object(), rules=rules(whole.rules), trace=traced(whole.place))
+        yield BodyField("", (), Object(), rules=whole.rules, trace=(whole.place,))
 
 
 def _whole(operation: Operation) -> WholeBody | None:

@@ -8,7 +8,6 @@ from itertools import groupby
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.operations import Compute, Delete, Ensure, Operation, PathValue, Remove, Segment, Update
 from ninefold.checked.service import Checked
-from ninefold.compile import places
 from ninefold.compile.bodies import body
 from ninefold.diagnostics.frozen import replace
 from ninefold.language.verbs import VERBS
@@ -90,5 +89,5 @@ def chosen(stated: Sequence[Endpoint], cases: Sequence[Case], checked: Checked) 
         cases=tuple(cases),
         member=case.member,
         by=None if case.member is not None else case.by,
-        trace=places.stated(checked.places, "endpoints", stated[0].key, "cases", "by"),
+        trace=checked.places.at("endpoints", stated[0].key, "cases", "by"),
     )

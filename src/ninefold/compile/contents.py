@@ -10,9 +10,8 @@ from itertools import groupby
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Response, Rows
 from ninefold.checked.operations import List, Read
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import stated, traced
 from ninefold.diagnostics.frozen import dataclass, replace
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.tree import Call, Select, Typed, Variable, walk
 from ninefold.plan import responses as planned
@@ -175,19 +174,19 @@ def content(wanted: Content, columns: Columns) -> planned.Content:
             if wanted.optional or wanted.expanded:
                 return _chosen(wanted, present, columns)
             members = tuple((name, content(value, columns)) for name, value in wanted.members)
-            return planned.ObjectOf(members, present, wanted.null_shown, trace=traced(*wanted.trace))
+            return planned.ObjectOf(members, present, wanted.null_shown, trace=wanted.trace)
         case Array():
             items = tuple(content(item, columns) for item in wanted.items)
-            return planned.ArrayOf(items, trace=traced(*wanted.trace))
+            return planned.ArrayOf(items, trace=wanted.trace)
         case Rows():
-            return planned.EachRow(content(wanted.item, columns.of_rows or columns), trace=traced(*wanted.trace))
+            return planned.EachRow(content(wanted.item, columns.of_rows or columns), trace=wanted.trace)
         case Each():
             index, within, item = columns.add_each(wanted)
-            return planned.EachOf(index, within, item, trace=traced(*wanted.trace))
+            return planned.EachOf(index, within, item, trace=wanted.trace)
         case Choice():
             condition = leaf(Leaf(wanted.condition, trace=wanted.trace), columns)
             yes, no = content(wanted.yes, columns), content(wanted.no, columns)
-            return planned.ChoiceOf(condition, yes, no, trace=traced(*wanted.trace))
+            return planned.ChoiceOf(condition, yes, no, trace=wanted.trace)
 
 
 def _chosen(wanted: Object, present: int | None, columns: Columns) -> planned.ObjectOf:
@@ -209,12 +208,12 @@ def _chosen(wanted: Object, present: int | None, columns: Columns) -> planned.Ob
         wanted.null_shown,
         optional=wanted.optional,
         expanded=tuple(asked),
-        trace=traced(*wanted.trace),
+        trace=wanted.trace,
     )
 
 
 def leaf(wanted: Leaf, columns: Columns) -> planned.FromColumn | planned.FromExpression:
-    trace = traced(*dict.fromkeys((*wanted.trace, *_fields_read(wanted.expression, columns.perspective))))
+    trace = tuple(dict.fromkeys((*wanted.trace, *_fields_read(wanted.expression, columns.perspective))))
     if needs_database(wanted.expression, columns.rows):
         return planned.FromColumn(columns.add(wanted.expression), wanted.null_shown, trace=trace)
     return planned.FromExpression(wanted.expression, wanted.null_shown, trace=trace)
@@ -234,13 +233,13 @@ def _fields_read(typed: Typed, perspective: Perspective) -> Iterator[Place]:
 
 def response(wanted: Response, media_type: str | None, columns: Columns) -> planned.Response:
     """A response without an entity tag."""
-    written = stated(columns.perspective.checked.places, "endpoints", "produces")
+    written = columns.perspective.checked.places.at("endpoints", "produces")
     return planned.Response(
         status=wanted.status,
         media_type=None if wanted.content is None else media_type,
         content=None if wanted.content is None else content(wanted.content, columns),
         headers=tuple((name, leaf(value, columns)) for name, value in wanted.headers),
-        trace=traced(wanted.place),
+        trace=(wanted.place,),
         places={} if wanted.content is None else {"content-type": written},
     )
 

@@ -12,9 +12,8 @@ from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import traced
 from ninefold.compile.requirements import Requirement, Scope
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.plan.problems import Condition, Location
 from ninefold.plan.statement import Piece, ResultColumn, Statement
@@ -117,7 +116,7 @@ def only_granted(resource: Resource, issued: checked.Issued, place: Place, persp
         there = "(SELECT " + dialect.item(listed, type_) + " FROM " + dialect.items(known, listed) + ")"
         wrong = wrong + " WHERE (" + one + " IN " + among + " AND " + one + " IN " + there + ") IS NOT TRUE"
     location = Location("body", "/scope", "scope")
-    condition = Condition("invalid", subject="scope", location=location, rule="enum", trace=traced(place))
+    condition = Condition("invalid", subject="scope", location=location, rule="enum", trace=(place,))
     return Requirement(condition, "NOT EXISTS (" + wrong + ")", Scope.ROW)
 
 

@@ -24,7 +24,7 @@ from ninefold.compile.requirements import unique
 from ninefold.compile.several import chosen_items, named_by_items, of_several, read_of_each
 from ninefold.compile.which_rows import by_identifier, says_which, taking, was_written
 from ninefold.diagnostics.frozen import replace
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.reads import fields_read
 from ninefold.expressions.tree import Call, Select, Typed, Variable, rewrite
 from ninefold.language.verbs import Verb, kind_of

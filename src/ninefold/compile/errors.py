@@ -6,11 +6,10 @@ from ninefold.checked import endpoints as checked_endpoints
 from ninefold.checked import service as checked_service
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows
 from ninefold.checked.service import Checked
-from ninefold.compile.places import by_key, stated, traced
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.language.conditions import STATUSES, precedence
 from ninefold.plan import responses as planned
-from ninefold.plan.places import Place
 from ninefold.plan.problems import DETAIL, ErrorCode, ErrorShape, Problems
 
 
@@ -28,7 +27,7 @@ def problems(checked: Checked) -> Problems:
                 headers={name: _of_request(code, name) for name in code.said if name != DETAIL},
                 about=code.about,
                 called=code.called,
-                trace=traced(code.place),
+                trace=(code.place,),
                 places=_of_a_code(checked, code),
             )
             for code in errors.codes
@@ -56,20 +55,20 @@ def _of_request(code: checked_service.ErrorCode, name: str) -> Typed | None:
 
 def _of_a_code(checked: Checked, code: checked_service.ErrorCode) -> dict[str, Place]:
     own = ("status", *code.texts, "detail", "about", "for")
-    places = by_key(checked.places, own, "errors", "codes", code.name)
-    headers = by_key(checked.places, code.said, "errors", "codes", code.name, "headers")
+    places = checked.places.by_key(own, "errors", "codes", code.name)
+    headers = checked.places.by_key(code.said, "errors", "codes", code.name, "headers")
     return places | {f"headers {name}": place for name, place in headers.items()}
 
 
 def _places(checked: Checked) -> dict[str, Place]:
-    found = by_key(checked.places, ("precedence",), "errors")
-    found |= by_key(checked.places, ("media type",), "errors", "error shape")
+    found = checked.places.by_key(("precedence",), "errors")
+    found |= checked.places.by_key(("media type",), "errors", "error shape")
     for condition, code in checked.errors.conditions.items():
         when = ("errors", "codes", code, "for")
         # One condition stands behind the key itself, several in a list.
-        for place in stated(checked.places, *when, condition) or stated(checked.places, *when):
+        for place in checked.places.at(*when, condition) or checked.places.at(*when):
             found[f"for {condition}"] = place
-    messages = by_key(checked.places, checked.errors.messages, "errors", "messages")
+    messages = checked.places.by_key(checked.errors.messages, "errors", "messages")
     return found | {f"messages {rule}": place for rule, place in messages.items()}
 
 
@@ -77,14 +76,14 @@ def _content(wanted: Content) -> planned.Content:
     """An error reads no row but through its detail, so all of it is expressions."""
     match wanted:
         case Leaf():
-            return planned.FromExpression(wanted.expression, wanted.null_shown, trace=traced(*wanted.trace))
+            return planned.FromExpression(wanted.expression, wanted.null_shown, trace=wanted.trace)
         case Object():
             members = tuple((name, _content(value)) for name, value in wanted.members)
-            return planned.ObjectOf(members, trace=traced(*wanted.trace))
+            return planned.ObjectOf(members, trace=wanted.trace)
         case Array():
-            return planned.ArrayOf(tuple(_content(item) for item in wanted.items), trace=traced(*wanted.trace))
+            return planned.ArrayOf(tuple(_content(item) for item in wanted.items), trace=wanted.trace)
         case Rows() | Each():
             return _content(wanted.item)
         case Choice():
             condition = planned.FromExpression(wanted.condition)
-            return planned.ChoiceOf(condition, _content(wanted.yes), _content(wanted.no), trace=traced(*wanted.trace))
+            return planned.ChoiceOf(condition, _content(wanted.yes), _content(wanted.no), trace=wanted.trace)

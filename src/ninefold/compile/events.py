@@ -16,8 +16,6 @@ from ninefold.compile.before import still
 from ninefold.compile.concerned import concerns
 from ninefold.compile.contents import Columns, content
 from ninefold.compile.perspective import OPERATOR, Perspective
-from ninefold.compile.places import stated as stated_places
-from ninefold.compile.places import traced
 from ninefold.compile.which_rows import WANTED, WRITTEN, filter_parameters, filter_pieces, was_written
 from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.rows import unwritten
@@ -111,7 +109,7 @@ def _event(kind: EventKind, cause: Cause, resource: Resource, found: list[Fragme
         content=shown,
         delivered=_delivered(perspective.checked),
         tell=None if to is None else to.tell,
-        trace=traced(kind.place),
+        trace=(kind.place,),
     )
 
 
@@ -222,15 +220,14 @@ def stream(operation: checked.Stream, admission: Admission, perspective: Perspec
         response=Response(
             operation.response.status,
             headers=tuple(
-                (name, FromExpression(leaf.expression, trace=traced(*leaf.trace)))
-                for name, leaf in operation.response.headers
+                (name, FromExpression(leaf.expression, trace=leaf.trace)) for name, leaf in operation.response.headers
             ),
-            trace=traced(operation.response.place),
-            places={"content-type": traced(stated.place)},
+            trace=(operation.response.place,),
+            places={"content-type": (stated.place,)},
         ),
         select=Statement((_piece(told), *_narrowing(operation, perspective), _piece(text)), columns),
         filters=filter_parameters(operation),
-        seen=stated_places(perspective.checked.places, "endpoints", operation.key, "where"),
+        seen=perspective.checked.places.at("endpoints", operation.key, "where"),
         lines=SERVER_SENT_EVENTS in stated.over,
         websocket=WEBSOCKET in stated.over,
         origins=_origins(perspective.checked) if WEBSOCKET in stated.over else (),
@@ -273,7 +270,7 @@ def _permitted(admission: Admission, perspective: Perspective) -> Judge | None:
     if admission.condition is None or admission.of_request:
         return None
     fails = "SELECT (" + perspective.holds(admission.condition, {}) + ") IS NOT TRUE"
-    condition = Condition("forbidden", trace=traced(admission.place))
+    condition = Condition("forbidden", trace=(admission.place,))
     return Judge(_statement(fails, [ResultColumn("forbidden", Boolean())]), (condition,), ())
 
 
@@ -293,7 +290,7 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
             to=to,
             signed=events.webhooks.signed,
             headers=subscribers.headers(checked, dialect),
-            trace=traced(events.webhooks.place),
+            trace=(events.webhooks.place,),
         )
     return Delivery(
         kept_microseconds=0 if events.kept is None else events.kept.microseconds,

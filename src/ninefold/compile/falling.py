@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from ninefold.checked.resources import Field, Resource
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import stated, traced
 from ninefold.compile.requirements import Requirement, Scope
 from ninefold.plan.problems import Condition
 from ninefold.sql.fragment import Fragment, column, identifier, join
@@ -28,8 +27,8 @@ def not_referred_to(resource: Resource, perspective: Perspective) -> list[Requir
             _to_the_row(alias, field, resource) if alone else _to_falling(alias, field, resource, cascades, perspective)
         )
         holds = f"NOT EXISTS (SELECT 1 FROM {identifier(other.name)} AS {identifier(alias)} WHERE " + refers + ")"
-        said = stated(perspective.checked.places, "resources", other.name, "fields", field.name, "on delete")
-        condition = Condition("conflict", subject=resource.name, trace=(*traced(field.place), *said))
+        said = perspective.checked.places.at("resources", other.name, "fields", field.name, "on delete")
+        condition = Condition("conflict", subject=resource.name, trace=(field.place, *said))
         found.append(Requirement(condition, holds, Scope.ROW))
     return found
 

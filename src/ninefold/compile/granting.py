@@ -8,7 +8,6 @@ from ninefold.checked.endpoints import Endpoint, Requests
 from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
-from ninefold.compile.places import traced
 from ninefold.language.verbs import GRANT
 from ninefold.plan import authentication
 from ninefold.plan.routes import Body, BodyField
@@ -23,7 +22,7 @@ def body(operation: Operation, resource: Resource, requests: Requests) -> Body:
             leaf.pointer,
             Text(),
             normalise=resource.fields[leaf.field].normalise,
-            trace=traced(resource.fields[leaf.field].place),
+            trace=(resource.fields[leaf.field].place,),
         )
         for leaf in operation.takes.body or ()
     ]
@@ -31,7 +30,7 @@ def body(operation: Operation, resource: Resource, requests: Requests) -> Body:
         (authentication.GRANT_FIELD, authentication.GRANT_TYPE),
         (authentication.ASKED_FIELD, authentication.SCOPE),
     )
-    fields += [BodyField(field, (name,), Text(), trace=traced(operation.place)) for field, name in of_grants]
+    fields += [BodyField(field, (name,), Text(), trace=(operation.place,)) for field, name in of_grants]
     text: dict[str, Any] = {"type": "string"}
     properties = {each.pointer[0]: text for each in fields}
     properties[authentication.GRANT_TYPE] = text | {"const": authentication.CLIENT_CREDENTIALS}

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ninefold.checked.service import Checked
-from ninefold.compile.places import stated as places_of
-from ninefold.compile.places import traced
 from ninefold.plan.limits import Limits, Rate, RateHeader
-from ninefold.plan.places import Place
 
 
 def limits(checked: Checked) -> Limits:
@@ -17,7 +14,7 @@ def limits(checked: Checked) -> Limits:
     return Limits(
         body_bytes=checked.body_size,
         request_microseconds=checked.request_time,
-        places={name: Place(place.line, place.column) for name, place in checked.limit_places.items()},
+        places=dict(checked.limit_places),
         rates=tuple(
             Rate(
                 name=rate.name,
@@ -27,13 +24,12 @@ def limits(checked: Checked) -> Limits:
                 algorithm=rate.algorithm,
                 burst=rate.burst or 0,
                 endpoints=tuple(_counted(rate.endpoints, served)),
-                trace=(*traced(rate.place), *places_of(checked.places, "limits", "rates", rate.name, "endpoints")),
+                trace=(rate.place, *checked.places.at("limits", "rates", rate.name, "endpoints")),
             )
             for rate in stated.rates
         ),
         headers=tuple(
-            RateHeader(name, carries, places_of(checked.places, "limits", "headers", name))
-            for name, carries in stated.headers
+            RateHeader(name, carries, checked.places.at("limits", "headers", name)) for name, carries in stated.headers
         ),
         keys_kept_microseconds=stated.keys_kept
         if any(endpoint.idempotency_key is not None for endpoint in checked.in_all_versions)

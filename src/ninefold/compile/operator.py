@@ -20,7 +20,6 @@ from ninefold.compile.endpoints.create import create
 from ninefold.compile.endpoints.list import listing
 from ninefold.compile.endpoints.update import update
 from ninefold.compile.perspective import OPERATOR, Perspective
-from ninefold.compile.places import traced
 from ninefold.compile.which_rows import by_identifier, equals
 from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.tree import Select, Typed, Variable, free_variables
@@ -198,7 +197,7 @@ def records(checked: Checked, dialect: Dialect) -> Records | None:
         )
     perspective = Perspective(checked, OPERATOR, dialect)
     return Records(
-        rows=tuple(Record(each.resource, dict(each.values), traced(each.place)) for each in checked.records),
+        rows=tuple(Record(each.resource, dict(each.values), (each.place,)) for each in checked.records),
         changes={
             name: _change(checked.resources[name], tuple(fields), perspective)
             for name, fields in stated.items()

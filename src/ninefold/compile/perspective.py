@@ -12,7 +12,7 @@ from ninefold.checked.lists import plainly
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.frozen import dataclass, replace
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.rows import loaded
 from ninefold.expressions.scope import Log, stored_as
 from ninefold.expressions.tree import Constant, Typed

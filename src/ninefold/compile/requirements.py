@@ -15,13 +15,12 @@ from ninefold.checked.operations import Mutation, Operation
 from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.compile import inputs
 from ninefold.compile.perspective import CONTRACT, OPERATOR, Perspective
-from ninefold.compile.places import stated, traced
 from ninefold.compile.which_rows import WANTED, is_said_by_another, named_on_the_way, on_the_way
 from ninefold.diagnostics.frozen import dataclass, replace
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
+from ninefold.diagnostics.place import Place as PlanPlace
 from ninefold.expressions.tree import Select, Typed, Variable, free_variables, walk
 from ninefold.plan.environment import REVISION_COLUMN
-from ninefold.plan.places import Place as PlanPlace
 from ninefold.plan.problems import Condition, Location
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Text
@@ -78,7 +77,7 @@ def parents(operation: Operation, perspective: Perspective) -> list[Requirement]
         there = rows + all_of(tests) + ")"
         seen = perspective.visible(name.resource, alias)
         there_and_seen = there if seen is None else rows + all_of([*tests, "(" + seen + ")"]) + ")"
-        named, unseen = traced(operation.place), traced(*perspective.rule(name.resource))
+        named, unseen = (operation.place,), perspective.rule(name.resource)
         missing = Condition("not found", subject=name.resource, trace=named)
         if seen is None or perspective.checked.unseen_rows == "not found":
             either = Condition("not found", subject=name.resource, trace=(*named, *unseen))
@@ -101,13 +100,13 @@ def presence(operation: Operation, resource: Resource, perspective: Perspective)
     always = resource.primary_key[0] if resource.primary_key else REVISION_COLUMN
     there = column(resource.name, always) + " IS NOT NULL"
     places, own = perspective.checked.places, ("endpoints", operation.key)
-    named = (*traced(operation.place), *stated(places, *own, "row"), *stated(places, *own, "where"))
+    named = (operation.place, *places.at(*own, "row"), *places.at(*own, "where"))
     missing = Condition("not found", subject=resource.name, trace=named)
     seen = perspective.visible(resource.name, resource.name)
     required = [] if is_there else [Requirement(missing, there, Scope.PRESENCE)]
     if seen is None:
         return required
-    unseen = traced(*perspective.rule(resource.name))
+    unseen = perspective.rule(resource.name)
     if perspective.checked.unseen_rows == "not found":
         either = Condition("not found", subject=resource.name, trace=(*missing.trace, *unseen))
         return [Requirement(either, "(" + there + " AND (" + seen + "))", Scope.PRESENCE)]
@@ -122,12 +121,12 @@ def still_there(
     there = perspective.there(resource.name, resource.name, besides)
     if there is None:
         return []
-    trace = (*traced(operation.place), *_of_gone(resource.name, perspective))
+    trace = (operation.place, *_of_gone(resource.name, perspective))
     return [Requirement(Condition("gone", subject=resource.name, trace=trace), there, Scope.ROW)]
 
 
 def _of_gone(resource: str, perspective: Perspective) -> tuple[PlanPlace, ...]:
-    return stated(perspective.checked.places, "states", resource, "gone")
+    return perspective.checked.places.at("states", resource, "gone")
 
 
 def permission(
@@ -138,7 +137,7 @@ def permission(
         return []
     new = None if scope is Scope.ROW else resource
     holds = perspective.holds(admission.condition, {resource.name: resource.name}, new)
-    condition = Condition("forbidden", subject=resource.name, trace=traced(admission.place))
+    condition = Condition("forbidden", subject=resource.name, trace=(admission.place,))
     return [Requirement(condition, holds, scope)]
 
 
@@ -152,7 +151,7 @@ def permission_by_way(
     found = by_way(admission.condition, resource.name, ways(operation.segments, perspective.checked.resources))
     if resource.name in free_variables(found):
         return []
-    condition = Condition("forbidden", subject=resource.name, trace=traced(admission.place))
+    condition = Condition("forbidden", subject=resource.name, trace=(admission.place,))
     return [of_way(found, condition, operation, perspective)]
 
 
@@ -162,7 +161,7 @@ def guard(stated: Guard, resource: Resource, perspective: Perspective, scope: Sc
     if any(isinstance(node, Select) and _is_body(node) for node in walk(stated.that)):
         scope = Scope.VALUES
     holds = perspective.holds(stated.that, {resource.name: resource.name}, new)
-    return Requirement(Condition("check", resource.name, code=stated.code, trace=traced(stated.place)), holds, scope)
+    return Requirement(Condition("check", resource.name, code=stated.code, trace=(stated.place,)), holds, scope)
 
 
 def _is_body(node: Select) -> bool:
@@ -182,7 +181,7 @@ def unchanged(resource: Resource, place: Place, perspective: Perspective) -> Req
         return "(" + bind(named) + " IS NULL OR " + revision + word + revisions + ")"
 
     holds = "(" + asked(inputs.MATCH, " IN ") + " AND " + asked(inputs.OTHERS, " NOT IN ") + ")"
-    return Requirement(Condition("precondition failed", subject=resource.name, trace=traced(place)), holds, Scope.ROW)
+    return Requirement(Condition("precondition failed", subject=resource.name, trace=(place,)), holds, Scope.ROW)
 
 
 def of_conditions(operation: Mutation, resource: Resource, perspective: Perspective) -> list[Requirement]:
@@ -198,7 +197,7 @@ def of_conditions(operation: Mutation, resource: Resource, perspective: Perspect
 
 def in_state(resource: Resource, origins: Sequence[Typed], field: str, place: Place) -> Requirement:
     holds = column(resource.name, field) + " IN (" + join(", ", [bind(each) for each in origins]) + ")"
-    condition = Condition("illegal transition", subject=resource.name, trace=traced(place))
+    condition = Condition("illegal transition", subject=resource.name, trace=(place,))
     return Requirement(condition, holds, Scope.ROW)
 
 
@@ -271,7 +270,7 @@ def has_value(
 
 def _of_rule(field: Field, keyword: str) -> tuple[PlanPlace, ...]:
     """Where a rule of a field stands, the field itself first."""
-    return traced(field.place, *(each.place for each in field.rules if each.keyword == keyword and not each.path))
+    return (field.place, *(each.place for each in field.rules if each.keyword == keyword and not each.path))
 
 
 def _together(fields: Sequence[Field], resource: Resource, perspective: Perspective) -> tuple[PlanPlace, ...]:
@@ -281,11 +280,11 @@ def _together(fields: Sequence[Field], resource: Resource, perspective: Perspect
         place
         for number, group in enumerate(resource.unique)
         if group == names
-        for place in stated(places, "resources", resource.name, "unique", str(number))
+        for place in places.at("resources", resource.name, "unique", str(number))
     ]
     return (
         *found,
-        *(stated(places, "resources", resource.name, "primary key") if names == resource.primary_key else ()),
+        *(places.at("resources", resource.name, "primary key") if names == resource.primary_key else ()),
     )
 
 

@@ -19,15 +19,14 @@ from ninefold.compile.endpoints.held import left_out, location, may_be_unmade, o
 from ninefold.compile.errors import error_shape
 from ninefold.compile.granting import challenge
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import by_key, rules, traced
 from ninefold.compile.sweep import sweep
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Constant, Typed, parts
 from ninefold.language.authentication import ANYONE
 from ninefold.plan import calls as plan
 from ninefold.plan.events import SERVER_SENT_EVENTS
 from ninefold.plan.held import Held, Origin
 from ninefold.plan.operations import Operation
-from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Case, Cors, Parameter, PathParameter, Rule, Segment, Served
 from ninefold.sql.dialect import Dialect
 from ninefold.values import Text
@@ -64,7 +63,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         error_shape=None if endpoint.error_shape is None else error_shape(endpoint.error_shape),
         errors=dict(endpoint.errors),
         places=_places(endpoint, checked),
-        trace=traced(endpoint.place),
+        trace=(endpoint.place,),
     )
 
 
@@ -75,7 +74,7 @@ def _case(case: Endpoint, endpoint: Endpoint, checked: Checked) -> Case:
     return Case(
         name=case.case.name,
         body=body(case, checked),
-        trace=traced(case.case.place),
+        trace=(case.case.place,),
         segments=None if segments == _segments(endpoint.segments) else segments,
         stored=None if stored == tuple(_stored(endpoint, checked)) else stored,
         errors=None if errors == dict(endpoint.errors) else errors,
@@ -102,7 +101,7 @@ def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialec
                 ),
                 condition=admission.condition if admission.of_request else None,
                 scopes=admission.scopes,
-                trace=traced(admission.place),
+                trace=(admission.place,),
                 call=call(endpoint, checked),
                 case=case,
             )
@@ -126,18 +125,18 @@ def _places(endpoint: Endpoint, checked: Checked) -> dict[str, Place]:
     places, requests = checked.places, ("media type", "unknown members", "unknown parameters")
     own = ("endpoints", endpoint.key)
     return (
-        {f"requests {key}": place for key, place in by_key(places, requests, "endpoints", "requests").items()}
-        | {f"requests {key}": place for key, place in by_key(places, requests, *own, "requests").items()}
-        | {f"shape {key}": place for key, place in by_key(places, ("media type",), *own, "error shape").items()}
-        | by_key(places, ("produces",), "endpoints")
-        | by_key(places, _OWN, "endpoints", endpoint.key)
-        | by_key(places, endpoint.errors, "endpoints", endpoint.key, "errors")
+        {f"requests {key}": place for key, place in places.by_key(requests, "endpoints", "requests").items()}
+        | {f"requests {key}": place for key, place in places.by_key(requests, *own, "requests").items()}
+        | {f"shape {key}": place for key, place in places.by_key(("media type",), *own, "error shape").items()}
+        | places.by_key(("produces",), "endpoints")
+        | places.by_key(_OWN, "endpoints", endpoint.key)
+        | places.by_key(endpoint.errors, "endpoints", endpoint.key, "errors")
     )
 
 
 def _of_case(endpoint: Endpoint, case: str, places: Places) -> dict[str, Place]:
     own = ("endpoints", endpoint.key, "cases", case)
-    return by_key(places, _OWN, *own) | by_key(places, endpoint.errors, *own, "errors")
+    return places.by_key(_OWN, *own) | places.by_key(endpoint.errors, *own, "errors")
 
 
 def blocked(stopped: Stopped) -> Blocked:
@@ -149,7 +148,7 @@ def blocked(stopped: Stopped) -> Blocked:
             for segment in stopped.segments
         ),
         reasons=stopped.reasons,
-        trace=traced(stopped.place),
+        trace=(stopped.place,),
     )
 
 
@@ -162,7 +161,7 @@ def cors(stated: checked_endpoints.Cors) -> Cors:
         credentials=stated.credentials,
         max_age=None if stated.max_age is None else stated.max_age // 1_000_000,
         preflight=stated.preflight,
-        trace=traced(stated.place),
+        trace=(stated.place,),
     )
 
 
@@ -177,18 +176,18 @@ def _segments(segments: Sequence[checked_operations.Segment]) -> tuple[Segment, 
 
 def _parameter(stated: CheckedParameter, endpoint: Endpoint, key: str, checked: Checked) -> Parameter:
     own = ("endpoints", endpoint.key, key, stated.name)
-    required = by_key(checked.places, ("required",), *own)
-    chosen = by_key(checked.places, ("sorts", "selects", "always", "expands", "explode", "default"), *own)
+    required = checked.places.by_key(("required",), *own)
+    chosen = checked.places.by_key(("sorts", "selects", "always", "expands", "explode", "default"), *own)
     return Parameter(
         stated.name,
         stated.type,
         dict(stated.schema),
         stated.required,
-        (*rules(stated.rules), *(Rule((), keyword, place) for keyword, place in required.items() if stated.required)),
+        (*stated.rules, *(Rule((), keyword, place) for keyword, place in required.items() if stated.required)),
         stated.default,
         stated.explode,
         stated.is_json,
-        (*traced(stated.place), *chosen.values()),
+        (stated.place, *chosen.values()),
     )
 
 
@@ -199,9 +198,7 @@ def _stored(endpoint: Endpoint, checked: Checked) -> Iterator[Parameter]:
     for name in endpoint.names if creates else ():
         if not name.through:
             field = checked.resources[name.resource].fields[name.field]
-            yield Parameter(
-                name.text, name.type, dict(field.schema), rules=rules(field.rules), trace=traced(field.place)
-            )
+            yield Parameter(name.text, name.type, dict(field.schema), rules=field.rules, trace=(field.place,))
 
 
 # What an endpoint calls first: its arguments, each with where a request gives what it is made of.
@@ -218,7 +215,7 @@ def call(endpoint: Endpoint, checked: Checked) -> plan.Call | None:
         type=stated.type,
         refuses=stated.refuses,
         fields=stated.fields,
-        trace=traced(stated.place),
+        trace=(stated.place,),
     )
 
 
@@ -229,7 +226,7 @@ def _argument(stated: Argument, endpoint: Endpoint) -> plan.Argument:
     fits = isinstance(value, Constant) or says_no_more_than(stated.schema, value.type)  # constants are held before
     if not (is_sure and fits):
         origins = tuple(dict.fromkeys(_origins(stated.value, endpoint)))
-        trace = traced(stated.place)
+        trace = (stated.place,)
         held = Held(endpoint.operation.resource or "", "", stated.type, dict(stated.schema), origins, trace=trace)
     way = way_of(stated.value)
     copied = way is not None and way[0] == "request"

@@ -16,17 +16,16 @@ from ninefold.compile.errors import problems
 from ninefold.compile.events import delivery
 from ninefold.compile.limits import limits
 from ninefold.compile.operator import operator_operations, records
-from ninefold.compile.places import traced
 from ninefold.compile.resources import schema, stored
 from ninefold.compile.routes import blocked, cors, served
 from ninefold.compile.timers import timers
 from ninefold.compile.versioning import versions
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.scope import Model, stored_as
 from ninefold.expressions.tree import Select, Variable
 from ninefold.plan.limits import Limits
-from ninefold.plan.places import Place
 from ninefold.plan.routes import Route, Served
-from ninefold.plan.service import NotInForce, OperatorValue, Proposal, ServicePlan
+from ninefold.plan.service import OperatorValue, Proposal, ServicePlan
 from ninefold.plan.statement import Piece, Statement
 from ninefold.plan.versioning import Versions
 from ninefold.sql.dialect import Dialect
@@ -64,12 +63,9 @@ def _plan(checked: Checked, dialect: Dialect) -> ServicePlan:
         versions=older,
         cors=None if checked.cors is None else cors(checked.cors),
         operator=operator_values(checked, routes, older, bounds),
-        not_in_force=tuple(
-            NotInForce(each.what, each.consequence, Place(each.place.line, each.place.column))
-            for each in checked.not_in_force
-        ),
+        not_in_force=tuple(checked.not_in_force),
         gaps=checked.left_out,
-        proposals=tuple(Proposal(each.path, *traced(each.place)) for each in checked.proposals),
+        proposals=tuple(Proposal(each.path, each.place) for each in checked.proposals),
         records=records(checked, dialect),
         timers=tuple(timers(checked, dialect)),
         operator_operations=tuple(operator_operations(checked, dialect)),
@@ -131,7 +127,7 @@ def operator_values(
     for rate in limits.rates:
         for name in _read_by(rate.of):
             needed[name] |= dict.fromkeys(rate.endpoints)
-    return tuple(OperatorValue(each.name, traced(*each.places), tuple(needed[each.name])) for each in checked.operator)
+    return tuple(OperatorValue(each.name, each.places, tuple(needed[each.name])) for each in checked.operator)
 
 
 def _read_by(part: Any) -> Iterator[str]:

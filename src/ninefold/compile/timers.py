@@ -15,9 +15,8 @@ from ninefold.compile.endpoints.delete import delete
 from ninefold.compile.endpoints.rows import pieces
 from ninefold.compile.endpoints.update import update
 from ninefold.compile.perspective import OPERATOR, Perspective
-from ninefold.compile.places import traced
 from ninefold.compile.which_rows import by_identifier, taking
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.reads import computed_of
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Constant, Select, Typed, free_variables, walk
@@ -77,7 +76,7 @@ def _timer(
         next=_statement(after + " ORDER BY " + entered + " LIMIT 1", *since),
         take=_take(resource, transition, perspective),
         by_the_clock=by_the_clock,
-        trace=traced(transition.place),
+        trace=(transition.place,),
     )
 
 
@@ -109,7 +108,7 @@ def _timer_of_row(
         next=statements[2],
         take=_take(resource, transition, perspective),
         by_the_clock=by_the_clock,
-        trace=traced(transition.place),
+        trace=(transition.place,),
     )
 
 
@@ -141,7 +140,7 @@ def _expiry(resource: Resource, expiry: Expiry, perspective: Perspective) -> Tim
         waits=waits,
         next=next,
         take=delete(operation, _everybody(expiry.place), perspective),
-        trace=traced(expiry.place),
+        trace=(expiry.place,),
     )
 
 

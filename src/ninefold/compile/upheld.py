@@ -16,7 +16,6 @@ from ninefold.checked.resources import Field, Guard, Resource
 from ninefold.compile import inputs
 from ninefold.compile.judge import details
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import traced
 from ninefold.compile.requirements import Requirement, Scope
 from ninefold.compile.which_rows import WRITTEN, among, keys_of
 from ninefold.diagnostics.frozen import dataclass
@@ -281,7 +280,7 @@ def _upheld(
     perspective: Perspective,
 ) -> Upheld:
     number = resource.invariants.index(invariant)
-    condition = Condition("check", resource.name, code=invariant.code, trace=traced(invariant.place))
+    condition = Condition("check", resource.name, code=invariant.code, trace=(invariant.place,))
     rows = {resource.name: resource.name}
     holds = perspective.holds(unwritten(invariant.that), rows)
     names, columns, which = list[ResultColumn](), list[Fragment](), list[Fragment]()

@@ -10,8 +10,6 @@ from ninefold.checked.service import Version as CheckedVersion
 from ninefold.compile.cases import by_endpoint
 from ninefold.compile.errors import problems
 from ninefold.compile.limits import limits
-from ninefold.compile.places import by_key, traced
-from ninefold.compile.places import stated as stated_at
 from ninefold.compile.routes import blocked, served
 from ninefold.expressions.tree import Select, Typed, Variable, free_variables, walk
 from ninefold.plan.versioning import Pin, Version, Versions
@@ -28,7 +26,7 @@ def versions(checked: Checked, dialect: Dialect) -> Versions | None:
         own = checked if each.name == stated.current else each.checked
         found.append(_version(each, own, above, checked, dialect))
         above = set() if own is None else {*(e.key for e in own.endpoints), *(e.key for e in own.stopped)}
-    trace = tuple(each for key in ("in", "name", "default") for each in stated_at(checked.places, "versioning", key))
+    trace = tuple(each for key in ("in", "name", "default") for each in checked.places.at("versioning", key))
     default = stated.default if stated.pinned is None else _pin(stated.pinned, checked)
     return Versions(stated.by, stated.current, stated.name, default, tuple(found), trace)
 
@@ -68,8 +66,8 @@ def _version(each: CheckedVersion, own: Checked | None, above: set[str], checked
         sunset=_seconds(each.sunset),
         retired=_seconds(each.retired),
         served=own is not None,
-        places=by_key(checked.places, ("deprecated", "sunset", "retired"), "versioning", "versions", each.name),
-        trace=traced(each.place),
+        places=checked.places.by_key(("deprecated", "sunset", "retired"), "versioning", "versions", each.name),
+        trace=(each.place,),
     )
     if own is None or own is checked:
         return said

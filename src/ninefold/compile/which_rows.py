@@ -13,7 +13,6 @@ from ninefold.checked.resources import Resource, Transition
 from ninefold.checked.service import Checked
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import traced
 from ninefold.expressions.tree import Call, Select, Typed, Variable, free_variables, substitute
 from ninefold.language.verbs import TRANSITION
 from ninefold.plan.operations import FilterParameter
@@ -217,7 +216,7 @@ def _type_of_key(type_: Type, resources: Mapping[str, Resource]) -> Type:
 
 
 def filter_parameters(operation: Narrowed) -> tuple[FilterParameter, ...]:
-    return tuple(FilterParameter(each.name, each.type, traced(each.place)) for each in operation.filters)
+    return tuple(FilterParameter(each.name, each.type, (each.place,)) for each in operation.filters)
 
 
 def filter_pieces(operation: Narrowed, rows: Mapping[str, str | Item], perspective: Perspective) -> tuple[Piece, ...]:

@@ -8,9 +8,12 @@ from collections.abc import Iterable
 from dataclasses import field
 from functools import cached_property
 from itertools import accumulate
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ninefold.diagnostics.frozen import dataclass
+
+if TYPE_CHECKING:
+    from ninefold.diagnostics.place import Place
 
 _LINE_ENDS: Final = re.compile(r"\r\n?|\n")
 
@@ -64,17 +67,6 @@ class Spans:
         )
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Place:
-    """A line and a column, both counted from 1; columns count code points."""
-
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        return f"{self.line}:{self.column}"
-
-
 @dataclass(frozen=True)
 class Source:
     """A document as text. `name` is how diagnostics call it (usually its path as given).
@@ -92,6 +84,8 @@ class Source:
 
     def place(self, offset: int) -> Place:
         """The line and column of a code point (or of the end of the text)."""
+        from ninefold.diagnostics.place import Place  # what has no places to tell does without msgspec
+
         line = bisect_right(self.line_starts, offset)
         return Place(line, offset - self.line_starts[line - 1] + 1)
 

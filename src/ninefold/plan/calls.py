@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 from ninefold.plan.held import Held
-from ninefold.plan.places import Place
 from ninefold.values import Type
 
 

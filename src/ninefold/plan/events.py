@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
-from ninefold.plan.places import Place
 from ninefold.plan.responses import Content
 from ninefold.plan.statement import Statement
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ninefold.plan.places import Place
+from ninefold.diagnostics.place import Place
 from ninefold.plan.problems import Condition, Location
 from ninefold.plan.statement import Statement
 from ninefold.values import Type

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ninefold.plan.places import Place
+from ninefold.diagnostics.place import Place
 from ninefold.plan.statement import Statement
 from ninefold.plan.writes import Delete, Transition
 

@@ -6,8 +6,8 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
-from ninefold.plan.places import Place
 
 Counted: TypeAlias = Literal["caller", "address"] | Typed
 

@@ -6,9 +6,9 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from ninefold.diagnostics.place import Place
 from ninefold.plan.chosen import Choices
 from ninefold.plan.events import Concerns
-from ninefold.plan.places import Place
 from ninefold.plan.problems import Judge
 from ninefold.plan.responses import Response
 from ninefold.plan.statement import Statement

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from ninefold.diagnostics.place import Place
 from ninefold.plan.operations import List
-from ninefold.plan.places import Place
 from ninefold.plan.routes import Body
 from ninefold.plan.writes import Create, Update
 

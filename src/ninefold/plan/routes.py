@@ -7,10 +7,10 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import structs
 
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 from ninefold.plan.calls import Call
 from ninefold.plan.operations import List, Operation
-from ninefold.plan.places import Place
 from ninefold.plan.problems import ErrorShape
 from ninefold.values import Type
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
+from ninefold.diagnostics.place import Place
 from ninefold.plan.authentication import Scheme
 from ninefold.plan.calls import Call
 from ninefold.plan.events import Delivery
 from ninefold.plan.jobs import Timer
 from ninefold.plan.limits import Limits
 from ninefold.plan.operator import OperatorOperations, Records
-from ninefold.plan.places import Place
 from ninefold.plan.problems import Problems
 from ninefold.plan.routes import Cors, Route, Served
 from ninefold.plan.schema import Schema, Stored

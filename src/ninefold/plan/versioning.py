@@ -6,8 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
-from ninefold.plan.places import Place
 from ninefold.plan.problems import Problems
 from ninefold.plan.routes import Route
 

@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 from ninefold.plan.authentication import PasswordCheck
 from ninefold.plan.events import Event
 from ninefold.plan.held import Held, HeldColumns, Upheld, refusals
-from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition, Judge, Location
 from ninefold.plan.responses import Response
 from ninefold.plan.statement import Plainly, ResultColumn, Statement

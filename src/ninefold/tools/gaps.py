@@ -10,8 +10,9 @@ from typing import Any, Literal, TypeAlias
 from ninefold.contract.questions.ask import accepted_proposals, in_order, is_proposed, shows_nothing
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.place import Place
 from ninefold.diagnostics.sarif import Level, Result, Rule
-from ninefold.diagnostics.source import Place, Source, Span
+from ninefold.diagnostics.source import Source, Span
 from ninefold.language.fact import value_of
 from ninefold.language.question import OpenQuestion, Question
 from ninefold.language.shapes import describe

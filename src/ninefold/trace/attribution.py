@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ninefold.diagnostics.place import Place
 from ninefold.plan.chosen import given
 from ninefold.plan.events import Event
 from ninefold.plan.operations import List, Operation, Read, Stream
-from ninefold.plan.places import Place
 from ninefold.plan.problems import ErrorCode
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, Route, Served, in_case

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from ninefold.plan.places import Place
+from ninefold.diagnostics.place import Place
 
 
 class _Cause(msgspec.Struct, frozen=True, tag_field="cause", omit_defaults=True):

@@ -9,12 +9,12 @@ from dataclasses import field
 import msgspec
 
 from ninefold.diagnostics.frozen import dataclass, replace
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.functions import AT_RANDOM, NEW_EACH_TIME
 from ninefold.expressions.tree import Call, Select, Typed, Variable, parts
 from ninefold.plan import environment
 from ninefold.plan.events import Event
 from ninefold.plan.operations import List, Operation, Read, Sweep
-from ninefold.plan.places import Place
 from ninefold.plan.problems import ErrorCode, Problems
 from ninefold.plan.responses import ArrayOf, ChoiceOf, Content, EachOf, EachRow, FromColumn, FromExpression, ObjectOf
 from ninefold.plan.statement import ResultColumn, Statement

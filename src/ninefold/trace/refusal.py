@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import field
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.place import Place
 from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import Step
-from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition
 
 

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import assert_never
 
 from ninefold.diagnostics.frozen import replace
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Select, Typed, Variable
 from ninefold.language.conditions import CHECK, Step, of_parameter
 from ninefold.plan.authentication import GRANT_TYPE
 from ninefold.plan.held import refusals as of_held
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
-from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition
 from ninefold.plan.routes import Admission, Body, PathParameter, Served, in_case
 from ninefold.plan.service import ServicePlan

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from ninefold.diagnostics.place import Place
 from ninefold.language.conditions import CONDITIONS, VERSION, Condition
 from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.plan.operations import List
-from ninefold.plan.places import Place
 from ninefold.plan.routes import BodyField, Parameter, Rule, Served, in_case, query_parameters
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Pin

@@ -14,13 +14,12 @@ from ninefold.checked.resources import Resource
 from ninefold.checked.service import Places
 from ninefold.compile import inputs
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import stated, traced
 from ninefold.compile.which_rows import WANTED
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.reads import fields_read
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Constant, Typed, free_variables
 from ninefold.plan.environment import EACH, POSITION, WAS
-from ninefold.plan.places import Place
 from ninefold.plan.writes import Assign
 from ninefold.sql.fragment import Fragment, bind, column, identifier, join
 
@@ -29,10 +28,10 @@ def which_rows(operation: Operation, resource: Resource, perspective: Perspectiv
     """What the endpoint says of them besides its path, the row rule of the caller, and which of them are gone."""
     places = perspective.checked.places
     return (
-        *stated(places, "endpoints", operation.key, "row"),
-        *stated(places, "endpoints", operation.key, "where"),
-        *traced(*perspective.rule(resource.name)),
-        *stated(places, "states", resource.name, "gone"),
+        *places.at("endpoints", operation.key, "row"),
+        *places.at("endpoints", operation.key, "where"),
+        *perspective.rule(resource.name),
+        *places.at("states", resource.name, "gone"),
     )
 
 
@@ -51,21 +50,21 @@ def giver(name: str, operation: Mutation, resource: Resource, places: Places) ->
 def _of(name: str, operation: Mutation, resource: Resource, places: Places) -> Iterator[Place]:
     machine = resource.machine
     if any(leaf.field == name for leaf in operation.takes.body or ()):
-        yield from stated(places, "endpoints", operation.key, "body")
-    yield from stated(places, "endpoints", operation.key, "sets", name)
+        yield from places.at("endpoints", operation.key, "body")
+    yield from places.at("endpoints", operation.key, "sets", name)
     taken = (*(() if operation.transition is None else (operation.transition,)), *operation.further)
     for transition in taken:
-        yield from stated(places, "states", resource.name, "transitions", transition.name, "sets", name)
+        yield from places.at("states", resource.name, "transitions", transition.name, "sets", name)
     making = operation.kind.makes
     if machine is not None and machine.field == name:
         if taken:
-            yield from stated(places, "states", resource.name, "transitions", taken[-1].name, "to")
+            yield from places.at("states", resource.name, "transitions", taken[-1].name, "to")
         elif making:
-            yield from stated(places, "states", resource.name, "initial")
+            yield from places.at("states", resource.name, "initial")
     field = ("resources", resource.name, "fields", name)
     if operation.kind.is_whole:
-        yield from stated(places, *field, "on create")
-    yield from stated(places, *field, "on change")
+        yield from places.at(*field, "on create")
+    yield from places.at(*field, "on change")
 
 
 def is_made(assign: Assign) -> bool:

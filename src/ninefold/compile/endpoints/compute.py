@@ -7,7 +7,6 @@ from ninefold.compile.contents import Columns
 from ninefold.compile.endpoints.rows import answer, pieces
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import traced
 from ninefold.compile.requirements import of_way
 from ninefold.plan.operations import Compute
 from ninefold.plan.problems import Condition
@@ -20,7 +19,7 @@ def compute(operation: Operation, perspective: Perspective) -> Compute:
     planned = answer(operation, columns, perspective)
     select = Statement(pieces("SELECT " + columns.listed), tuple(columns.results)) if columns.fragments else None
     checks = [
-        of_way(each.that, Condition("check", code=each.code, trace=traced(each.place)), operation, perspective)
+        of_way(each.that, Condition("check", code=each.code, trace=(each.place,)), operation, perspective)
         for each in operation.guards
     ]
     nothing = Fragment(perspective.dialect.nothing)

@@ -47,7 +47,6 @@ from ninefold.compile.endpoints.writes import (
 from ninefold.compile.events import caused
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import traced
 from ninefold.compile.requirements import (
     THERE,
     Requirement,
@@ -221,7 +220,7 @@ def _requirements(
     of_the_row = [*presence(operation, resource, perspective), *still_there(operation, resource, perspective)]
     required += _where(row, _Row.AS_IT_IS, of_the_row, resource)
     if "created" not in operation.outcomes:
-        missing = Condition("not found", subject=resource.name, trace=traced(operation.place))
+        missing = Condition("not found", subject=resource.name, trace=(operation.place,))
         # Where the path says which row it is, that there is none is known whatever the body gives.
         named = {each.field for each in operation.names if not each.through}
         is_known = operation.where is not None or named.issuperset(operation.known_by)
@@ -229,7 +228,7 @@ def _requirements(
         never = Requirement(missing, Fragment("FALSE"), known)
         required += _where(row, _Row.AS_IT_WOULD_BE, [never], resource)
     if {*operation.outcomes} == {"created"}:
-        taken = Condition("conflict", subject=resource.name, trace=traced(operation.place))
+        taken = Condition("conflict", subject=resource.name, trace=(operation.place,))
         required += _where(row, _Row.AS_IT_IS, [Requirement(taken, Fragment("FALSE"), Scope.EITHER)], resource)
     for each in references(operation, assigns, resource, perspective):
         at = each.condition.location
@@ -332,7 +331,7 @@ def _same(
             where_given = "(" + bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + same + ")"
             tests.append(where_given if made_of_nothing else same)
     if tests:
-        condition = Condition("different", subject=resource.name, trace=traced(operation.place))
+        condition = Condition("different", subject=resource.name, trace=(operation.place,))
         yield Requirement(condition, "(" + all_of(tests) + ")", Scope.VALUES, tuple(compared))
 
 

@@ -16,7 +16,6 @@ from ninefold.checked.service import Checked
 from ninefold.compile.endpoints.assignments import giver
 from ninefold.compile.judge import Made
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import traced
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import computed_of, fields_read, may_fail
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable, parts
@@ -119,7 +118,7 @@ class Making:
         origins = tuple(dict.fromkeys(found))
         given = giver(field.name, self.operation, self.resource, self.checked.places)
         reads = tuple(sorted(fields_read(typed, self.resource.name, self.checked.model) - {field.name}))
-        trace = (*given, *traced(field.place))
+        trace = (*given, field.place)
         return Held(self.resource.name, field.name, field.type, schema, origins, reads, trace)
 
     def held_array(self, each: Typed) -> Held | None:
@@ -127,7 +126,7 @@ class Making:
         if not may_fail(each):
             return None
         origins = tuple(dict.fromkeys(self.origins(each)))
-        return Held(self.resource.name, "", each.type, None, origins, trace=traced(self.operation.place))
+        return Held(self.resource.name, "", each.type, None, origins, trace=(self.operation.place,))
 
     def as_made(
         self,

@@ -16,12 +16,11 @@ from ninefold.compile.contents import Columns, choices
 from ninefold.compile.endpoints.rows import acted_on, answer, row_columns
 from ninefold.compile.judge import judge
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import by_key, stated, traced
 from ninefold.compile.requirements import of_way, parents, permission_by_way
 from ninefold.compile.which_rows import filter_parameters, filter_pieces, on_the_way, says_which
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan.operations import List, Paging, Sort
-from ninefold.plan.places import Place
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.sql.dialect import Dialect
@@ -45,7 +44,7 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
     required = parents(operation, perspective)
     required += permission_by_way(admission, operation, resource, perspective)
     for each in operation.guards:
-        broken = Condition("check", resource.name, code=each.code, trace=traced(each.place))
+        broken = Condition("check", resource.name, code=each.code, trace=(each.place,))
         required.append(of_way(each.that, broken, operation, perspective))
 
     conditions = says_which(operation, columns.rows, perspective)
@@ -72,7 +71,7 @@ def list_rows(operation: checked.List, admission: Admission, perspective: Perspe
         sorts=sorts,
         filters=filter_parameters(operation),
         sort_parameter=operation.sorts.parameter,
-        sort_trace=stated(perspective.checked.places, "endpoints", operation.key, "sort"),
+        sort_trace=perspective.checked.places.at("endpoints", operation.key, "sort"),
         count=count,
         judge=judge(Fragment(perspective.dialect.nothing), required, operation, None, perspective)
         if required
@@ -133,7 +132,7 @@ def _page_places(operation: checked.List, perspective: Perspective) -> dict[str,
     """Those of the list itself, and of all lists where it says nothing."""
     places, found = perspective.checked.places, dict[str, Place]()
     for path in (("limits", "pages"), ("endpoints", operation.key, "pages")):
-        found |= by_key(places, ("default", "minimum", "maximum", "by", "first", "size", "at"), *path)
+        found |= places.by_key(("default", "minimum", "maximum", "by", "first", "size", "at"), *path)
     return found
 
 

@@ -11,7 +11,6 @@ from ninefold.checked.operations import Operation, Read, fixed_path
 from ninefold.checked.resources import Resource
 from ninefold.compile.contents import Columns, response
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import stated
 from ninefold.compile.which_rows import WANTED, is_wanted, says_which
 from ninefold.plan.responses import Response
 from ninefold.plan.statement import Piece
@@ -56,9 +55,7 @@ def answer(
         return planned
     own = () if perspective.case is None else ("cases", perspective.case)
     places = perspective.checked.places
-    etag = stated(places, "endpoints", operation.key, *own, "etag") or stated(
-        places, "endpoints", operation.key, "etag"
-    )
+    etag = places.at("endpoints", operation.key, *own, "etag") or places.at("endpoints", operation.key, "etag")
     if operation.verb != "read" and not operation.kind.writes:
         return msgspec.structs.replace(
             planned,

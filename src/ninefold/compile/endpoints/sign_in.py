@@ -21,7 +21,6 @@ from ninefold.compile.endpoints.writes import invariants, told_after, uniques
 from ninefold.compile.events import caused
 from ninefold.compile.judge import Made, judge
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import traced
 from ninefold.compile.requirements import Requirement, Scope, guard, parents, permission
 from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import path_conditions, says_which
@@ -103,7 +102,7 @@ def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspec
 def _there(otherwise: str, operation: Operation, resource: Resource) -> Requirement:
     """There is a row at all."""
     there = column(resource.name, resource.primary_key[0]) + " IS NOT NULL"
-    return Requirement(Condition(otherwise, resource.name, trace=traced(operation.place)), there, Scope.PRESENCE)
+    return Requirement(Condition(otherwise, resource.name, trace=(operation.place,)), there, Scope.PRESENCE)
 
 
 def _password(field: Field, found: Sequence[Fragment], resource: Resource) -> PasswordCheck:

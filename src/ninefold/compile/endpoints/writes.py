@@ -13,7 +13,6 @@ from ninefold.compile import inputs
 from ninefold.compile.contents import Columns
 from ninefold.compile.judge import details
 from ninefold.compile.perspective import Perspective
-from ninefold.compile.places import traced
 from ninefold.compile.requirements import Requirement, Scope, unique
 from ninefold.compile.which_rows import was_written
 from ninefold.diagnostics.frozen import dataclass, replace
@@ -161,7 +160,7 @@ def invariants(resource: Resource, perspective: Perspective) -> list[Requirement
     found = []
     for each in resource.invariants:
         holds = perspective.holds(each.that, {resource.name: resource.name})
-        condition = Condition("check", resource.name, code=each.code, trace=traced(each.place))
+        condition = Condition("check", resource.name, code=each.code, trace=(each.place,))
         found.append(Requirement(condition, holds, Scope.ROW))
     return found
 

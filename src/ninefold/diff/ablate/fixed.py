@@ -10,11 +10,11 @@ from urllib.parse import quote
 
 from ninefold.development.identity import Identity
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.place import Place
 from ninefold.diff.ablate.provenance import attributed, refused_for, shown
 from ninefold.diff.rehearsal import BEGINNING, BETWEEN, Moment, Rehearsal, Seen, Told
 from ninefold.diff.requests import Exchange, Known, Token, Unreadable, filled, learn, read_exchanges
 from ninefold.pipeline import Loaded
-from ninefold.plan.places import Place
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.operations.flow import Fetched, Unreachable
 

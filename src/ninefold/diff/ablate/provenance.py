@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
+from ninefold.diagnostics.place import Place
 from ninefold.diagnostics.source import Source, Span
 from ninefold.diff.rehearsal import Seen, Told
 from ninefold.language.meanings import meanings
-from ninefold.plan.places import Place
 from ninefold.plan.service import ServicePlan
 from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence
 from ninefold.trace.attribution import attribution

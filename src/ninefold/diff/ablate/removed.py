@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.place import Place
 from ninefold.diagnostics.source import Span
 from ninefold.diff.ablate.compare import Change, does_more, is_less, refuses, says_the_same, shows_more, without_member
 from ninefold.diff.ablate.facts import Removal, Said, Written
@@ -20,7 +21,6 @@ from ninefold.language.fact import value_of
 from ninefold.language.key import Kind
 from ninefold.language.question import OpenQuestion
 from ninefold.pipeline import Loaded
-from ninefold.plan.places import Place
 from ninefold.syntax.nodes import Entry, Mapping, Scalar
 from ninefold.trace.causes import places
 from ninefold.values.keywords import SAME_VALUE

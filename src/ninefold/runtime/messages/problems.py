@@ -12,10 +12,10 @@ from typing import Any, Final
 import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.place import Place
 from ninefold.expressions.evaluate import Env, EvaluationError, TooMuch, compile
 from ninefold.language.conditions import of_parameter
 from ninefold.plan import problems as plan
-from ninefold.plan.places import Place
 from ninefold.plan.problems import DETAIL, said_by
 from ninefold.plan.responses import Content, In
 from ninefold.runtime.messages.encode import NO_ROW, field_line, roots, show

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.place import Place
 from ninefold.language.conditions import BY_NAME
-from ninefold.plan.places import Place
 from ninefold.plan.routes import Admission, Blocked, Route, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http.access_log import Reason

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 
 from ninefold.contract.questions.ask import accepted_proposals, is_proposed
-from ninefold.diagnostics.source import Place, Span
+from ninefold.diagnostics.place import Place
+from ninefold.diagnostics.source import Span
 from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of

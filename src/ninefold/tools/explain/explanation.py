@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.language.meanings import Meaning
 
 Standing: TypeAlias = Literal["in force", "gap", "proposed", "accepted", "not in force", "wrong"]

@@ -16,7 +16,8 @@ from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Place, Span
+from ninefold.diagnostics.place import Place
+from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import STATUSES, precedence
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import ErrorCode

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ninefold.diagnostics.diagnostic import Severity, has_errors
-from ninefold.diagnostics.source import Place, Span
+from ninefold.diagnostics.place import Place
+from ninefold.diagnostics.source import Span
 from ninefold.language.endpoints import Endpoint
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds

@@ -6,7 +6,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from ninefold.diagnostics.source import Place, Span
+from ninefold.diagnostics.place import Place
+from ninefold.diagnostics.source import Span
 from ninefold.language.conditions import CHECK
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Gap, StatedNone, value_of

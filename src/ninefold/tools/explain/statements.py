@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from ninefold.diagnostics.source import Place
 from ninefold.expressions.tree import words
 from ninefold.language.authentication import ANYONE
 from ninefold.language.cases import ALL_OTHERS
@@ -22,7 +21,7 @@ def statements(g: Grounds, endpoint: Endpoint) -> Iterator[Item]:
     is not served."""
     route = g.routes.get(endpoint.key)
     for admission in route.admissions if route is not None else ():
-        place = next((Place(each.line, each.column) for each in admission.trace), None)
+        place = next(iter(admission.trace), None)
         below = tuple(
             Item(f"{called}: {text(statement)}", items=tuple(_binds(statement)))
             for called, statement in _of(admission.operation)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ninefold.diagnostics.source import Place
+from ninefold.diagnostics.place import Place
 from ninefold.pipeline import Loaded
 from ninefold.tools.explain.endpoint import cited
 from ninefold.tools.explain.explanation import Explanation, Item, Section, every
