@@ -21,7 +21,6 @@ from importlib import import_module
 from pathlib import Path
 
 import ninefold
-from ninefold.cli import modules
 from ninefold.cli.commands import COMMANDS, plainly
 from ninefold.cli.terminal import HasErrors, Unusable, complain
 
@@ -62,8 +61,6 @@ def _imported(name: str, is_program: bool) -> Callable[..., int | None]:
     as long as the program runs."""
     was_enabled = gc.isenabled()
     gc.disable()
-    if is_program:
-        modules.find_quickly()
     try:
         command: Callable[..., int | None] = getattr(import_module(f"ninefold.cli.{COMMANDS[name].module}"), name)
     finally:
