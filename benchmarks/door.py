@@ -82,8 +82,6 @@ def served(contract: Path, url: str, came: Sequence[Callable[[bytes], None]]) ->
     from ninefold.runtime.http import access_log, protocol
     from ninefold.runtime.http.app import Application
     from ninefold.runtime.http.direct import Door
-    from ninefold.runtime.operator.metrics import Metrics
-    from ninefold.runtime.operator.trouble import Causes
     from ninefold.runtime.request.service import ready
     from ninefold.runtime.store.opening import kind_of, open_database
     from ninefold.runtime.store.protocol import Opened
@@ -92,15 +90,17 @@ def served(contract: Path, url: str, came: Sequence[Callable[[bytes], None]]) ->
     assert plan is not None
     opening = open_database(url, plan)
     assert isinstance(opening, Opened), opening
-    metrics = Metrics(opening.database)
-    lines = _lines_of_log()(Path(os.devnull).open("w"), access_log.lines("text", contract.name))
+    metrics = _at_any_commit("Metrics", "runtime.operator.metrics", "operator.metrics")(opening.database)
+    causes = _at_any_commit("Causes", "runtime.operator.trouble", "operator.trouble")(plan, {})
+    log = _at_any_commit("Lines", "runtime.http.access_log", "cli.service", "cli.serve")
+    lines = log(Path(os.devnull).open("w"), access_log.lines("text", contract.name))
 
     def observe(record: Any) -> None:
         metrics.observe(record)
         lines.write(record)
 
     service = ready(plan, opening.database.key("cursors"))
-    application = Application(service, opening.database, observe, reasons=Causes(plan, {}).reasons)
+    application = Application(service, opening.database, observe, reasons=causes.reasons)
     fields = [(b"date", b"Sun, 22 Nov 2026 23:30:00 GMT")]
     # Nobody is cut off for having waited while another side was measured.
     protocol.HEAD_SECONDS = protocol.IDLE_SECONDS = 3600.0
@@ -196,14 +196,14 @@ class Side:
         }
 
 
-def _lines_of_log() -> Any:
-    """What writes the log, from where it is now or was at an earlier commit."""
-    for module in ("ninefold.runtime.http.access_log", "ninefold.cli.service", "ninefold.cli.serve"):
+def _at_any_commit(name: str, *modules: str) -> Any:
+    """What goes by a name, from where it is now or was at an earlier commit."""
+    for module in modules:
         with suppress(ImportError):
-            found = getattr(import_module(module), "Lines", None)
+            found = getattr(import_module(f"ninefold.{module}"), name, None)
             if found is not None:
                 return found
-    raise SystemExit("nothing writes a log")
+    raise SystemExit(f"there is no {name}")
 
 
 class Looks:
