@@ -117,12 +117,16 @@ def _asked(client: httpx.Client) -> None:
     assert status("/said", code="h", maker="ada", width=1) == 201
 
 
+_ROW: Any = Known.row
+
+
 @pytest.mark.parametrize(
     ("name", "instead"),
     [
-        ("row", lambda self, env: tuple(reversed(self._row(env)))),
-        ("row", lambda self, env: tuple(map(str, self._row(env)))),
-        ("stored", lambda self, session, env: self.row(env)),
+        ("row", lambda *told: tuple(reversed(_ROW(*told)))),
+        ("row", lambda *told: tuple(map(str, _ROW(*told)))),
+        ("row", lambda self, env, binds: _ROW(self, env, [*binds[1:], binds[0]])),
+        ("stored", lambda self, session, env: self.row(env, self.bound(env)[1])),
     ],
 )
 def test_a_row_that_is_known_otherwise_is_noticed(name: str, instead: Callable[..., Any], tmp_path: Path) -> None:
