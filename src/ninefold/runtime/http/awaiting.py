@@ -68,12 +68,15 @@ class Awaiting:
         return body
 
     def begin(self) -> None:
-        seconds = self.x.service.seconds
+        self._bound(self.x.service.seconds)
+        self._wait(self._step)
+
+    def _bound(self, seconds: float | None) -> None:
+        """Wait no longer; None: for as long as it takes."""
         if seconds is not None:
             loop = asyncio.get_running_loop()
             self._at = at = loop.time() + seconds
             self._application.works.deadlines.put(self, at, loop)
-        self._wait(self._step)
 
     def _wait(self, step: Wait) -> None:
         self._step, works, work = step, self._application.works, step.work
@@ -197,14 +200,10 @@ class AwaitingRow(Awaiting):
         return self._sought.request
 
     def begin(self) -> None:
-        sought, works = self._sought, self._application.works
-        seconds = sought.alike.service.seconds
-        if seconds is not None:
-            loop = asyncio.get_running_loop()
-            self._at = at = loop.time() + seconds
-            works.deadlines.put(self, at, loop)
+        sought = self._sought
+        self._bound(sought.alike.service.seconds)
         try:
-            works.tell(sought.work, self)
+            self._application.works.tell(sought.work, self)
         except Exception as error:
             self._came(None, error)
 

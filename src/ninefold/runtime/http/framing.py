@@ -105,11 +105,7 @@ class Requests:
         known = self._known
         if known is None or not _may_be_known(line):
             return _said(line, block, None)
-        said = known.get(block) or known.like(block)
-        if said is None:
-            said = _said(line, block, Notes(known.alike))
-            known.put(block, said)
-        return said
+        return known.get(block) or known.like(block) or _noted(line, block, known)
 
     def whole(self, data: bytes) -> tuple[Head, bytes] | None:
         """What comes at once and alone, and asks for nothing but its response: its head, as `head` would find it, and
@@ -122,14 +118,16 @@ class Requests:
             return None
         # Fields that are known may be the beginning of others: that they end says nothing but the empty line.
         name, path, query, block = found.groups(b"")
+        if name == b"CONNECT":
+            return None
         method, content = name.decode("ascii"), data[found.end() :]
         said = known.get(block) or known.like(block)
         if said is None:
             try:
-                said = self._said(_Line(method, path, query, "1.1", None, data.index(b"\n") + 1), block)
+                said = _noted(_Line(method, path, query, "1.1", None, data.index(b"\n") + 1), block, known)
             except Refused:
                 return None
-        if said.length != len(content) or said.expects or said.handshake is not None or method == "CONNECT":
+        if said.length != len(content) or said.expects or said.handshake is not None:
             return None
         return Head(method, path, query, "1.1", said), content
 
@@ -232,6 +230,13 @@ def _request_line(line: bytes) -> _Line:
 def _may_be_known(line: _Line) -> bool:
     """Whether what the fields say is all that is said of the request but its method, its path and its query."""
     return line.authority is None and line.version == "1.1" and line.method != "CONNECT"
+
+
+def _noted(line: _Line, block: bytes, known: Known) -> Said:
+    """What fields say that nobody knows yet."""
+    said = _said(line, block, Notes(known.alike))
+    known.put(block, said)
+    return said
 
 
 def _said(line: _Line, block: bytes, notes: Notes | None) -> Said:

@@ -131,15 +131,11 @@ class Read:
     ) -> Callable[[Request, Environment], Response | None]:
         """What performs it for the requests of one caller that choose of the response as these roots of the environment
         say, all of which have conditions on it, or none; it gives None where there is no such row."""
-        text, binds = self._select.of_one("caller", chosen_of(noted) & self._select.switches)
-        filled, resource, heeds = self._shape.filled, self.resource, self._heeds and conditions
+        (text, binds), shown = self.sought(noted, conditions)
 
         def performed(request: Request, env: Environment) -> Response | None:
             rows = read(text, binds(env))
-            if not rows:
-                return None
-            response = filled(rows[0], (), env)
-            return _heeded(request, response, resource) if heeds else response
+            return shown(request, env, rows[0]) if rows else None
 
         return performed
 
