@@ -7,16 +7,18 @@ held by a request on its way is *in progress*; which keys are, the memory of the
 they are held no longer. Where several processes may serve the database, each holds them so that the others see it.
 
 A response may show a secret that was just issued, so it is stored sealed, under a key that is made of the database's
-secret *and* of the idempotency key. The latter is not stored: a database alone does not give its responses away.
+secret *and* of the idempotency key. The latter is not stored: a database alone does not give its responses away. All
+that is made of a key is one keyed digest (BLAKE2b, RFC 7693), whose parts tell nothing of one another.
 """
 
 from __future__ import annotations
 
-import hmac
 import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from hashlib import blake2b
+from hmac import compare_digest
 from itertools import count
 from typing import Any
 
@@ -24,7 +26,7 @@ import msgspec
 
 from ninefold.runtime.messages.message import HeaderFields, Response
 from ninefold.runtime.messages.problems import Failure, invalid
-from ninefold.runtime.messages.seals import Seal
+from ninefold.runtime.messages.seals import opened_alone, sealed_alone
 from ninefold.runtime.operations.flow import Next, Transact, Wait
 from ninefold.runtime.store.protocol import Session, Single, Stored
 from ninefold.sql.idempotency import CLEAN, FIND, STORE
@@ -83,7 +85,7 @@ def sent_key(stated: str | None, headers: dict[str, str]) -> tuple[str | None, l
 
 
 class Held(msgspec.Struct, frozen=True, eq=False):
-    """A request that came with a key. `row`: what the key is found by. `request`: its digest. `seal`: 64 bytes that
+    """A request that came with a key. `row`: what the key is found by. `request`: its digest. `seal`: 32 bytes that
     seal its response. `now` and `expires`: microseconds since 1970. `stored`: counts the keys that are stored."""
 
     row: bytes
@@ -100,7 +102,7 @@ class Held(msgspec.Struct, frozen=True, eq=False):
 
     def is_of(self, request: Stored) -> bool:
         """Whether a stored digest is this request's."""
-        return isinstance(request, bytes) and hmac.compare_digest(request, self.request)
+        return isinstance(request, bytes) and compare_digest(request, self.request)
 
 
 class Keys:
@@ -108,7 +110,7 @@ class Keys:
 
     def __init__(self, secret: bytes, kept: int) -> None:
         """`secret`: of the database, the same at every start. `kept`: microseconds for which a key is kept."""
-        self._secret = hmac.digest(secret, b"idempotency keys", "sha512")
+        self._secret = blake2b(secret, person=b"idempotency keys").digest()
         self._kept = kept
         self._in_progress: dict[bytes, bytes] = {}
         self._stored = count()
@@ -117,17 +119,11 @@ class Keys:
         self, key: str, who: str, identity: str | None, route: str, content: tuple[bytes, ...], now: datetime
     ) -> Held:
         """`key`, sent by a caller to an endpoint. `content` is what makes it the same request: path, query, body."""
-        scope = _encode((who, identity, route, key))
-        made = hmac.digest(self._secret, scope, "sha512")
+        made = blake2b(_encode((who, identity, route, key)), key=self._secret).digest()
+        request = blake2b(_encode(content), digest_size=32, key=made[16:32]).digest()
         since = (now - _EPOCH) // _MICROSECOND
-        return Held(
-            hmac.digest(made, b"row", "sha256"),
-            hmac.digest(made, b"request" + _encode(content), "sha256"),
-            hmac.digest(made, b"response", "sha512"),
-            since,
-            since + self._kept,  # reckoned as a number: no year is the last one
-            self._stored,
-        )
+        # Reckoned as a number: no year is the last one.
+        return Held(made[:16], request, made[32:], since, since + self._kept, self._stored)
 
     def begin(self, held: Held) -> Failure | None:
         """Hold the key, unless another request holds it now. To be called on any thread."""
@@ -204,9 +200,9 @@ def clean(session: Session, now: int, most: int) -> None:
 
 
 def sealed_response(held: Held, response: Response) -> bytes:
-    """Sealed with AES-SIV (RFC 5297), for this row and this request alone."""
+    """Sealed for this row and this request alone."""
     plain = _encode((response.status, response.headers, response.body))
-    return Seal(held.seal).sealed(plain, [held.row, held.request])
+    return sealed_alone(held.seal, plain, held.row + held.request)
 
 
 _decode = msgspec.msgpack.Decoder(tuple[int, HeaderFields, bytes]).decode
@@ -216,4 +212,4 @@ def opened(held: Held, sealed: Stored) -> Response:
     """The response, byte for byte. Raises ValueError where it is not what was stored."""
     if not isinstance(sealed, bytes):
         raise ValueError("a stored response is bytes")
-    return Response(*_decode(Seal(held.seal).opened(sealed, [held.row, held.request])))
+    return Response(*_decode(opened_alone(held.seal, sealed, held.row + held.request)))
