@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import apsw
@@ -242,6 +243,25 @@ def test_the_log_does_not_grow_without_bound(tmp_path: Path, monkeypatch: pytest
     log = (tmp_path / "a.db-wal").stat().st_size
     opening.database.close()
     assert log < 1500 * 4096, "4,000 rows fill 2,000 pages, and each batch writes more than its own"
+
+
+@pytest.mark.parametrize("rows", [3, 3000])
+def test_a_service_at_rest_has_nothing_to_recover(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether few pages are in the log, which the writer copies, or many, which it is spared."""
+    monkeypatch.setattr(writer, "IDLE", 0.05)
+    opening = open_sqlite(str(tmp_path / "a.db"), SCHEMA)
+    assert isinstance(opening, Opened)
+    asyncio.run(outcomes(opening.database, *(insert(number, "x" * 2000) for number in range(1, rows + 1))))
+    # The file without its log, as another program would find it. To open it here would end the service's locks.
+    program = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM a').fetchone())"
+    found, until = "", monotonic() + 20
+    while found != str(rows) and monotonic() < until:
+        sleep(0.1)
+        subprocess.run(["cp", str(tmp_path / "a.db"), str(tmp_path / "copy.db")], check=True)
+        looked = subprocess.run([sys.executable, "-c", program, str(tmp_path / "copy.db")], capture_output=True)
+        found = looked.stdout.decode().strip()
+    opening.database.close()
+    assert found == str(rows)
 
 
 def test_what_was_acknowledged_survives_the_process(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ class SQLite(Reading):
         super().__init__(path)
         background = connect(path)
         self._connections = (self._reader, background, writer)
-        self._checkpoints = Checkpoints(background)
+        self._checkpoints = Checkpoints(background, held.database)
         self._checkpoints.watch(writer)
         self._writer = Writer(writer, self._checkpoints, self._index)
         self.state = self._writer.changes.state
