@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 import apsw
 import pytest
+from tests.waiting import until
 
 from ninefold.plan.schema import Column, Reference, Schema, Table
 from ninefold.runtime.store import checkpoints, sqlite, writer
@@ -254,14 +254,14 @@ def test_a_service_at_rest_has_nothing_to_recover(rows: int, tmp_path: Path, mon
     asyncio.run(outcomes(opening.database, *(insert(number, "x" * 2000) for number in range(1, rows + 1))))
     # The file without its log, as another program would find it. To open it here would end the service's locks.
     program = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute('SELECT count(*) FROM a').fetchone())"
-    found, until = "", monotonic() + 20
-    while found != str(rows) and monotonic() < until:
-        sleep(0.1)
+
+    def is_whole() -> bool:
         subprocess.run(["cp", str(tmp_path / "a.db"), str(tmp_path / "copy.db")], check=True)
         looked = subprocess.run([sys.executable, "-c", program, str(tmp_path / "copy.db")], capture_output=True)
-        found = looked.stdout.decode().strip()
+        return looked.stdout.decode().strip() == str(rows)
+
+    until(is_whole)
     opening.database.close()
-    assert found == str(rows)
 
 
 def test_what_was_acknowledged_survives_the_process(tmp_path: Path) -> None:
