@@ -181,17 +181,17 @@ class _Line(Struct, frozen=True):
 
 
 _CR = 13
-_EMPTY_LINES = re.compile(rb"(?:\r\n)*+")
+_EMPTY_LINES = re.compile(rb"(?:\r\n)*")
 _NOT_IN_A_REQUEST_LINE = re.compile(rb"[^\x20-\x7e\r]|\r[^\n]")
 _BARE_LF = re.compile(rb"[^\r]\n")
 _REQUEST_LINE = re.compile(rb"(%s) ([\x21\x22\x24-\x7e]++) HTTP/([0-9])\.([0-9])\r\n" % TOKEN)
 _PLAIN = rb"(%s) (/[\x21\x22\x24-\x3e\x40-\x7e]*+)(?:\?([\x21\x22\x24-\x7e]*+))? HTTP/1\.1\r\n" % TOKEN
 _PLAIN_LINE = re.compile(_PLAIN)
-_WHOLE = re.compile(_PLAIN + rb"(?:([^\r\n][^\r]*+(?:\r(?!\n\r\n)[^\r]*+)*+)\r\n)?\r\n")
+_WHOLE = re.compile(_PLAIN + rb"(?:([^\r\n][^\r]*+(?:\r(?!\n\r\n)[^\r]*+)*)\r\n)?\r\n")
 _ABSOLUTE = re.compile(rb"https?://([^/?@]++)(/[^?]*+)?(?:\?(.*+))?", re.IGNORECASE)
 _AUTHORITY = rb"(?:\[[0-9A-Fa-f:.]++\]|[A-Za-z0-9\-._~!$&'()*+,;=%]*+)(?::[0-9]*+)?"
 _HOST = re.compile(_AUTHORITY)
-_FIELDS = re.compile(rb"(?>%s:[\t\x20-\x7e\x80-\xff]*+\r\n)*+" % TOKEN)
+_FIELDS = re.compile(rb"(?:%s:[\t\x20-\x7e\x80-\xff]*+\r\n)*" % TOKEN)
 _KEY = re.compile(rb"[A-Za-z0-9+/]{21}[AQgw]==")
 _CODING = re.compile(TOKEN)
 

@@ -18,7 +18,7 @@ from ninefold.values.texts import from_text
 
 MEDIA_TYPE = "application/x-www-form-urlencoded"
 
-_BYTES: Final = re.compile("(?:%[0-9A-Fa-f]{2}|[\udc80-\udcff])++")
+_BYTES: Final = re.compile("(?:%[0-9A-Fa-f]{2}|[\udc80-\udcff])+")
 """Bytes that are escaped, or no text by themselves. A `%` that escapes nothing is passed over without a call."""
 
 

@@ -47,7 +47,7 @@ MISMATCH = Failure("idempotency mismatch")
 IN_PROGRESS = Failure("idempotency in progress")
 
 _encode = msgspec.msgpack.Encoder().encode
-_STRING = re.compile(r'"((?:[ !#-\[\]-~]++|\\["\\])*+)"')
+_STRING = re.compile(r'"((?:[ !#-\[\]-~]++|\\["\\])*)"')
 _BARE = re.compile(r"[!#-+\--\[\]-~]+")
 
 

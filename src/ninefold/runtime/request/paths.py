@@ -33,7 +33,7 @@ def beginning(raw_path: bytes, segments: int) -> str | None:
     return canonical(b"/".join(raw_path.split(b"/")[: segments + 1])) if text is None else text
 
 
-_ENCODED = re.compile(rb"(?:%[0-9A-Fa-f]{2})++")
+_ENCODED = re.compile(rb"(?:%[0-9A-Fa-f]{2})+")
 _ENCODES_NOTHING = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
