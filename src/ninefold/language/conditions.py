@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Final
+from typing import Final, Literal
 
 from ninefold.diagnostics.frozen import dataclass
 
@@ -50,7 +50,10 @@ class Condition:
 
     What a response with it has to do with beside the contract: `meanings`, by their numbers; `requested` of the
     request; the section of `http`; what the `machine` is like. `facts`: the keys of an endpoint's facts that ask for
-    what it refuses."""
+    what it refuses.
+
+    `of`: all that it takes for it to arise, at the first of its steps; None: it takes more, and is derived by hand, in
+    `contract/refusals/` and `trace/refusals.py`."""
 
     name: str
     status: int
@@ -65,6 +68,7 @@ class Condition:
     http: str | None = None
     machine: str | None = None
     facts: tuple[str, ...] = ()
+    of: Literal["any request", "a body"] | None = None
 
 
 CONDITIONS: Final[tuple[Condition, ...]] = (
@@ -143,6 +147,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         words="the body is too large, or an expression would look at too much",
         called=("payload too large", "content too large"),
         requested="the body",
+        of="a body",
     ),
     Condition(
         name="unsupported media type",
@@ -170,6 +175,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         meanings=("bodies",),
         requested="the body",
         facts=("body", "requests media type"),
+        of="a body",
     ),
     Condition(
         name="invalid",
@@ -278,6 +284,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         words="the database cannot take it now, or the issuer of its token cannot be reached",
         meanings=("too much",),
         machine="a database or another service that is not to be had, or too many requests",
+        of="any request",
     ),
     Condition(
         name="timed out",
@@ -295,6 +302,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         words="this is a fault of ninefold: the log says more",
         called=("internal error", "server error", "internal server error"),
         machine="a fault of the service, which is in its log",
+        of="any request",
     ),
 )
 

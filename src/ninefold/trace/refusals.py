@@ -8,7 +8,7 @@ from typing import assert_never
 from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Call, Constant, MakeArray, MakeObject, Select, Typed, Variable
-from ninefold.language.conditions import CHECK, Step, of_parameter
+from ninefold.language.conditions import CHECK, CONDITIONS, Step, of_parameter
 from ninefold.plan.authentication import GRANT_TYPE
 from ninefold.plan.held import refusals as of_held
 from ninefold.plan.operations import Compute, List, Operation, Read, Stream, Sweep
@@ -102,8 +102,7 @@ def _of_any(route: Served, plan: ServicePlan) -> Iterator[Refusal]:
             yield Refusal("too many requests", Step.RATES, trace=rate.trace)
     if plan.limits.request_microseconds is not None:
         yield Refusal("timed out", Step.ANY)
-    yield Refusal("unavailable", Step.ANY)
-    yield Refusal("internal", Step.ANY)
+    yield from (Refusal(each.name, each.steps[0]) for each in CONDITIONS if each.of == "any request")
 
 
 def _of_path(route: Served) -> Iterator[Refusal]:
@@ -170,8 +169,9 @@ def _takes_parameters(operation: Operation) -> bool:
 
 
 def _of_body(route: Served, body: Body, resource: str | None) -> Iterator[Refusal]:
-    for condition in ("too large", "unsupported media type", "malformed", "invalid"):
-        yield Refusal(condition, Step.BODY)
+    for each in CONDITIONS:
+        if each.of == "a body" or each.name in ("unsupported media type", "invalid"):
+            yield Refusal(each.name, Step.BODY)
     if resource is not None and body.fields:
         yield Refusal("invalid", Step.BODY, resource)
         yield from (Refusal("invalid", Step.BODY, f"{resource}.{each.field}", trace=each.trace) for each in body.fields)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from ninefold.contract.integrity import is_constant
@@ -13,7 +13,7 @@ from ninefold.contract.writes import acted_on, changes, given, is_whole, stored_
 from ninefold.diagnostics.source import Span
 from ninefold.language.amounts import size
 from ninefold.language.authentication import ANYONE
-from ninefold.language.conditions import CHECK, Step, of_parameter
+from ninefold.language.conditions import CHECK, CONDITIONS, Step, of_parameter
 from ninefold.language.endpoints import Endpoint, reads_content, shows_content
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Name, Shown, StatedNone, value_of
@@ -132,6 +132,13 @@ def of_content(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         yield from _of_members(survey, endpoint, requests, endpoint.body.span)
 
 
+def of_the_table(of: str, but: Collection[str], at: Span | None = None) -> Iterator[Refusal]:
+    """The conditions that arise of anything that is so, in the words of the table, but for those that have others."""
+    for each in CONDITIONS:
+        if each.of == of and each.name not in but:
+            yield Refusal(each.name, each.steps[0], fact=at, words=each.words, meanings=each.meanings)
+
+
 def _of_media_types(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span) -> Iterator[Refusal]:
     """A body that is not read at all."""
     limit = survey.contract.limits.body_size
@@ -161,6 +168,7 @@ def _of_media_types(survey: Survey, endpoint: Endpoint, requests: Requests, at: 
         yield Refusal("malformed", Step.BODY, fact=at, words="the body is not JSON, or is empty", meanings=("bodies",))
     if forms:
         yield Refusal("malformed", Step.BODY, fact=at, words="the body is no form in UTF-8", meanings=("forms",))
+    yield from of_the_table("a body", ("too large", "malformed"), at)
 
 
 def _of_members(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span) -> Iterator[Refusal]:
@@ -243,7 +251,7 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         stated = survey.contract.endpoints.cors
         span = stated.span if isinstance(stated, Shown) else endpoint.span
         yield Refusal("forbidden", Step.PARAMETERS, fact=span, words=words, meanings=("events over WebSocket",))
-    if any(action.verb == "list" for action in actions(endpoint)):
+    if endpoint.lists:
         yield from _of_pages(survey, endpoint)
     unknown = requests.unknown_parameters
     if isinstance(unknown, Shown) and unknown.value.text == "refused":

@@ -36,6 +36,7 @@ def of_any(survey: Survey) -> Iterator[Refusal]:
         words = f"it takes longer than {duration(limits.timeout.value)}"
         yield Refusal("timed out", Step.ANY, fact=limits.timeout.span, words=words)
     yield Refusal("internal", Step.ANY, words="the service itself fails")
+    yield from requests.of_the_table("any request", ("unavailable", "internal"))
 
 
 def of_older(survey: Survey) -> Iterator[Refusal]:
