@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
+from functools import partial
 
 from ninefold.contract.questions.ask import accepted_proposals, is_proposed
 from ninefold.diagnostics.place import Place
 from ninefold.diagnostics.source import Span
 from ninefold.language.cases import ALL_OTHERS
+from ninefold.language.declaration import members
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.fact import value_of
+from ninefold.language.fact import Shown, value_of
 from ninefold.language.meanings import Meaning, meaning_named
 from ninefold.language.routes import Literal
 from ninefold.pipeline import Loaded
@@ -29,6 +31,7 @@ from ninefold.tools.explain import (
 )
 from ninefold.tools.explain.explanation import Explanation, Item, Section, every
 from ninefold.tools.explain.grounds import Grounds
+from ninefold.tools.explain.told import told
 
 _REQUEST = re.compile(r"\s*([A-Za-z]+)\s+(\S+)\s*")
 
@@ -56,10 +59,13 @@ def explain_endpoint(loaded: Loaded, endpoint: Endpoint, with_statements: bool =
         Section("Errors, in the order in which they count", (*errors.order(g), *refusals.refusals(g, endpoint))),
         Section("What the operator gives", tuple(outcome.operator_values(g, endpoint))),
     ]
+    mentioned = {item.place for section in sections for item in every(section.items) if item.place is not None}
+    also = _in_each(g, endpoint, partial(_untold, mentioned=mentioned))
     entry = g.part("endpoints").facts.get(endpoint.key)
     if entry is not None:
-        mentioned = {item.place.line for section in sections for item in every(section.items) if item.place is not None}
-        sections.insert(2, Section("Also written", tuple(g.unmentioned(entry.value, mentioned))))
+        lines = {each.line for each in mentioned} | {item.place.line for item in every(also) if item.place is not None}
+        also += tuple(g.unmentioned(entry.value, lines))
+    sections.insert(2, Section("Also written", also))
     if with_statements:
         sections.append(Section("Statements", tuple(statements.statements(g, endpoint))))
     shown = accepted(g, tuple(section for section in sections if section.items), outcome.extent(g, endpoint))
@@ -71,6 +77,15 @@ def explain_endpoint(loaded: Loaded, endpoint: Endpoint, with_statements: bool =
         sections=shown,
         meanings=cited(item for section in shown for item in every(section.items)),
     )
+
+
+def _untold(g: Grounds, endpoint: Endpoint, mentioned: Set[Place]) -> list[Item]:
+    """What is stated and no section tells, as its declaration has it: so a key that is new has its line."""
+    facts = [(each.attribute, getattr(endpoint, each.attribute)) for each in members(Endpoint)]
+    stated = [(name, fact.span) for name, fact in facts if isinstance(fact, Shown)]
+    ends = [(name, g.place(span), g.place(replace(span, start=span.end))) for name, span in stated]
+    untold = [name for name, start, end in ends if not any(start <= place <= end for place in mentioned)]
+    return told(g, endpoint, *untold) if untold else []
 
 
 def _chosen(g: Grounds, endpoint: Endpoint) -> list[Item]:

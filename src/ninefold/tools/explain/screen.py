@@ -31,6 +31,7 @@ LABELS = {
     "What other rows have to do with it": "other rows",
     "The response": "response",
     "Events": "events",
+    "Also written": "also",
     "Accepted besides": "accepted",
 }
 """The sections of an explanation that are told here, besides its errors, in a word each. What is left out is the same
