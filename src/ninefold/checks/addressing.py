@@ -45,7 +45,7 @@ def check_addressing(
                 Label(endpoint.span, "all rows are the one that is always there"),
                 help=("leave `all` out",),
             )
-    elif kind_of(verb).makes or verb == "list":
+    elif kind_of(verb).makes or kind_of(verb).is_of_all:
         for name in names:
             if not name.through and verb == "create":
                 findings.say(
@@ -57,7 +57,7 @@ def check_addressing(
                     ),
                 )
             elif (
-                verb != "list"
+                not kind_of(verb).is_of_all
                 and len(name.through) > 1
                 and not any(other.through == name.through[:1] for other in names if len(other.through) == 1)
             ):

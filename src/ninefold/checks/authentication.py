@@ -37,6 +37,7 @@ from ninefold.language.authentication import ALL, ANYONE, Every
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Name, Proposal, Shown, is_open, value_of
+from ninefold.language.verbs import kind_of
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
 from ninefold.values import Anything, Array, Object, Text, Type
 
@@ -298,7 +299,7 @@ def admissions(
                 help = ("say it as a `check` of the case, which reads its row",)
                 label = Label(test.span, "the cases act on rows of several resources")
                 findings.say(ROW_OF_SOME_CASE, message, label, help=help)
-            elif verb == "list" and resource is not None:
+            elif kind_of(verb).is_of_all and resource is not None:
                 instead = f"say under `rows` which rows of `{resource}` such a caller sees"
                 holds = of_list(holds, test, endpoint.key, resource, known, findings, instead)
             elif verb == "compute" and not of_request:

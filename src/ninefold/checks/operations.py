@@ -87,7 +87,7 @@ class Doing:
 
     @property
     def is_list(self) -> bool:
-        return self.kind.name == "list" and self.resource is not None
+        return self.kind.is_of_all and self.resource is not None
 
 
 def doing_of(endpoint: stated.Endpoint, resources: Mapping[str, Resource]) -> Doing | None:
@@ -279,15 +279,15 @@ def _changes(
         if kind.removes:
             return Remove(**common, also=also, outcomes=outcomes, known_by=known)
         return Ensure(**common, also=also, sets=sets, outcomes=outcomes, known_by=known, further=further)
-    match kind.name:
-        case "create":
-            return Create(**common, also=also, sets=sets, issues=given.issues, further=further)
-        case "delete":
-            return Delete(**common, also=also, of_all=of_all)
-        case "sign out":
-            return SignOut(**common, also=also, ends=given.ends)
-        case _:
-            return SignIn(**common, also=also, sets=sets, issues=given.issues, ends=given.ends, further=further)
+    if kind.makes:
+        return Create(**common, also=also, sets=sets, issues=given.issues, further=further)
+    if kind.removes:
+        return Delete(**common, also=also, of_all=of_all)
+    if kind.row == "caller's":
+        return SignOut(**common, also=also, ends=given.ends)
+    if kind.row == "found":
+        return SignIn(**common, also=also, sets=sets, issues=given.issues, ends=given.ends, further=further)
+    raise NotImplementedError(f"no operation of checked/operations.py is what the verb `{kind.name}` does")
 
 
 # ── Several operations ───────────────────────────────────────────────────────────────────────────────────────────────

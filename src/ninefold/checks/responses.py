@@ -131,7 +131,7 @@ def _response(
     if isinstance(template, Name):
         return Response(200, None, headers, place)
     if template is not None:
-        listed = resource.name if resource is not None and verb == "list" else None
+        listed = resource.name if resource is not None and kind_of(verb).is_of_all else None
         shown = check_content(template, scope, replace(showing, listed=listed))
         if shown is None:
             return None
@@ -140,7 +140,7 @@ def _response(
     stated_headers = value_of(endpoint.headers)
     if stated_headers is not None and len(headers) < len(stated_headers):
         return None
-    if verb == "list" and resource is not None and known:
+    if kind_of(verb).is_of_all and resource is not None and known:
         shown = None if shown is None else content_by_way(shown, resource.name, known)
         headers = tuple(
             (name, replace(each, expression=by_way(each.expression, resource.name, known))) for name, each in headers
@@ -215,7 +215,7 @@ def _response_scope(
             more["granted"] = granted_type(endpoint, showing.findings.survey)
     if kind.changes and resource is not None:
         more[BEFORE] = before(resource.name, maybe=False)
-    if verb == "list" and resource is not None:
+    if kind.lists and resource is not None:
         more["page"] = ObjectType(
             members={
                 "items": ArrayType(items=Row(resource=resource.name)),

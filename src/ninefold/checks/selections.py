@@ -107,7 +107,7 @@ def _row(
         found = [content]
     if len(found) == 1:
         return found[0]
-    several, what = len(found) > 1, "rows of the page" if verb == "list" else f"`{resource.name}`"
+    several, what = len(found) > 1, "rows of the page" if kind_of(verb).lists else f"`{resource.name}`"
     choosing = [(key, each) for key in ("selects", "expands") if (each := endpoint.by(key)) is not None]
     spans = [Label(each.span, f"`{key}` is of one") for key, each in choosing]
     shows = next((each.span for each in value_of(endpoint.responses) or ()), endpoint.span)

@@ -35,11 +35,7 @@ class Use:
     of: Callable[[Verb], bool]
     says: str
     instead: Mapping[str, str] | None = None
-    """By verb: what says what was probably meant."""
-
-
-def _of_lists(verb: Verb) -> bool:
-    return verb.row == "all"
+    """By verb, as it is written: what says what was probably meant."""
 
 
 WHICH_ARE_LISTED = "which rows are listed is said by `where`"
@@ -49,8 +45,8 @@ USES: Mapping[str, Use] = {
         "gives values",
         {"list": "what narrows a list is a parameter of its `query`, with `where`"},
     ),
-    "sort": Use(_of_lists, "orders a list"),
-    "pages": Use(_of_lists, "bounds a list"),
+    "sort": Use(lambda verb: verb.lists, "orders a list"),
+    "pages": Use(lambda verb: verb.lists, "bounds a list"),
     "where": Use(
         lambda verb: verb.is_of_found or verb.may_make or verb.streams,
         "says which rows are listed or acted on, or which events are told",
@@ -62,7 +58,7 @@ USES: Mapping[str, Use] = {
     "ends": Use(
         lambda verb: verb.ends,
         "ends credentials that were issued to a row",
-        {"delete": "credentials end with their row", "delete if there": "credentials end with their row"},
+        {"delete": "credentials end with their row"},
     ),
     "grant": Use(lambda verb: verb.name == GRANT, "says by which grant a client signs in"),
     "idempotency_key": Use(lambda verb: verb.writes, "makes that a request is done once"),
@@ -71,8 +67,8 @@ USES: Mapping[str, Use] = {
 }
 
 OF_PARAMETERS: Mapping[str, Use] = {
-    "where": Use(lambda verb: _of_lists(verb) or verb.streams, "narrows a list or a stream"),
-    "sorts": Use(_of_lists, "orders a list"),
+    "where": Use(lambda verb: verb.is_of_all or verb.streams, "narrows a list or a stream"),
+    "sorts": Use(lambda verb: verb.lists, "orders a list"),
     "selects": Use(lambda verb: verb.reads_rows, "says what a request chooses of what is shown"),
     "expands": Use(lambda verb: verb.reads_rows, "says what is shown on request"),
 }
@@ -154,7 +150,7 @@ def _endpoint(endpoint: Endpoint, findings: Findings) -> None:
                 f"`{written}` says nothing of `{endpoint.key}`",
                 Label(fact.span, use.says),
                 Label(actions[0].span, "does nothing of the kind"),
-                help=() if use.instead is None or verbs[0].name not in use.instead else (use.instead[verbs[0].name],),
+                help=() if (meant := (use.instead or {}).get(verbs[0].of or verbs[0].name)) is None else (meant,),
             )
     if verbs and verbs[0].sets:
         _sets(endpoint.sets, actions[0].subject or "", not verbs[0].makes, findings)

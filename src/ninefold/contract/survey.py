@@ -91,8 +91,7 @@ class Survey:
 
     @cached_property
     def shown_lists(self) -> tuple[Endpoint, ...]:
-        listing = (each for each in self.endpoints if any(action.verb == "list" for action in actions(each)))
-        return tuple(each for each in listing if not is_open(each.responses))
+        return tuple(each for each in self.endpoints if each.lists and not is_open(each.responses))
 
     @cached_property
     def keys(self) -> tuple[str, ...]:

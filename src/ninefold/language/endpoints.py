@@ -10,7 +10,7 @@ from ninefold.diagnostics.codes import BEFORE_ITS_CASE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
-from ninefold.language import leaves, routes, shapes
+from ninefold.language import routes, shapes
 from ninefold.language.actions import Action, apart, deeds, of_kind
 from ninefold.language.cases import BY, CASE, Case, each_case, in_cases
 from ninefold.language.check import CHECKS, Check
@@ -30,7 +30,7 @@ from ninefold.language.declaration import (
     rows,
 )
 from ninefold.language.effects import EFFECTS, NO_OTHER_ROW, OTHER_ROWS, Effect
-from ninefold.language.errors import Shape, condition_name
+from ninefold.language.errors import OWN_CODE, Shape, own_codes
 from ninefold.language.expressions import Assignment, Expression, header_values
 from ninefold.language.fact import Fact, Gap, Name, Shown, StatedNone, value_of, within
 from ninefold.language.functions import FUNCTIONS, Function, read_functions
@@ -49,13 +49,13 @@ from ninefold.language.parameters import (
     read_sort_keys,
 )
 from ninefold.language.question import Question
-from ninefold.language.reading import Level, Reading, Slot, collected, spoken
+from ninefold.language.reading import Level, Reading, collected, spoken
 from ninefold.language.records import facts_of, keys_of, part_of, read_members
 from ninefold.language.requests import DOES, NOT_SERVED, ORDER, REQUEST_MEDIA_TYPE, Body, Requests, read_body
 from ninefold.language.responses import MORE_HEADERS, RESPONSE_ROWS, RESPONSES, Cors, Response, read_responses
 from ninefold.language.routes import Route, Segment, with_values
 from ninefold.language.verbs import kind_of
-from ninefold.syntax.nodes import Entry, Mapping, Node, Part
+from ninefold.syntax.nodes import Entry, Part
 
 T = TypeVar("T")
 
@@ -71,34 +71,11 @@ ENDED = Question("ended", 4, "which credentials {} ends", "blocks", "E", "E", "o
 PRODUCES = Question("produces", 4, "the media type of responses", "blocks",
                     "the endpoints whose responses have content", asked="if a response has content")
 
-CODE = falling_back(
-    named("CONDITION", Kind.ADDS, "The code of the condition on this endpoint.", "The code of part 7 holds.",
-          shapes.Name("an error code")), 7, "codes.CODE.for")
-
 # fmt: on
-
-
-# The codes of its own
-
-
-def own_codes(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Name], ...] | None:
-    """Conditions, each with the code that it has on this endpoint."""
-    entries = r.entries(node, slot)
-    if entries is None or not isinstance(node, Mapping):
-        return None
-    refused = [entry for entry in node.entries if r.is_no_answer(CODE, entry.value, entry.name)]
-    found = []
-    for entry in (each for each in entries if each not in refused):
-        condition = condition_name(r, entry.key, "errors")
-        code = leaves.name(r, entry.value, Slot(entry.name, shapes.Name("an error code")))
-        if condition is not None and code is not None:
-            found.append((Name(entry.name, entry.key.span), code))
-    return tuple(found)
+# fmt: off
 
 
 # An endpoint
-
-# fmt: off
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
@@ -188,7 +165,7 @@ class Endpoint:
         side="gives")
     errors: Fact[tuple[tuple[Name, Name], ...]] | None = instead(
         "errors", shapes.MappingOf("conditions to error codes"), "Codes of conditions on this endpoint alone.", 7,
-        "codes.CODE.for", read=own_codes, below=(CODE,), side="gives")
+        "codes.CODE.for", read=own_codes, below=(OWN_CODE,), side="gives")
     responses: Fact[tuple[Response, ...]] | None = asked(
         "responses", shapes.MappingOf("statuses to what is shown"),
         "The good responses by status, 200 to 399: a view, a template, `none` or `stream`; or by outcome, then by "
@@ -226,6 +203,11 @@ class Endpoint:
     def streams(self) -> bool:
         """Whether it tells of events as they happen."""
         return any(kind_of(each.verb).streams for each in value_of(self.does) or ())
+
+    @property
+    def lists(self) -> bool:
+        """Whether it shows rows in an order, a page at a time."""
+        return any(kind_of(each.verb).lists for each in value_of(self.does) or ())
 
     @property
     def is_refused(self) -> bool:

@@ -12,10 +12,10 @@ from ninefold.language.conditions import BY_NAME, CHECK, CONDITIONS, split
 from ninefold.language.declaration import Each, One, When, adds, asked, key_of, named
 from ninefold.language.expressions import Assignment, Expression, Template, header_values
 from ninefold.language.fact import Fact, Name
-from ninefold.language.key import Key, Kind
+from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.question import Question
 from ninefold.language.reading import Reading, Slot, quoted
-from ninefold.syntax.nodes import Node, Scalar, Sequence
+from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
 
 SHAPE = Question(
     "error shape", 7, "the shape of an error", "leaves out", "error bodies: each error is a bare status",
@@ -88,6 +88,30 @@ def not_a_condition(r: Reading, text: str, span: Span, meant: tuple[str, ...] = 
         or r.did_you_mean(text.partition(" ")[0], BY_NAME)
         or ('the conditions are listed in `docs/language.md`, under "Conditions and bare statuses"',),
     )
+
+
+# fmt: off
+
+OWN_CODE = falling_back(
+    named("CONDITION", Kind.ADDS, "The code of the condition on this endpoint.", "The code of part 7 holds.",
+          shapes.Name("an error code")), 7, "codes.CODE.for")
+
+# fmt: on
+
+
+def own_codes(r: Reading, node: Node, slot: Slot) -> tuple[tuple[Name, Name], ...] | None:
+    """Conditions, each with the code that it has on this endpoint."""
+    entries = r.entries(node, slot)
+    if entries is None or not isinstance(node, Mapping):
+        return None
+    refused = [entry for entry in node.entries if r.is_no_answer(OWN_CODE, entry.value, entry.name)]
+    found = []
+    for entry in (each for each in entries if each not in refused):
+        condition = condition_name(r, entry.key, "errors")
+        code = leaves.name(r, entry.value, Slot(entry.name, shapes.Name("an error code")))
+        if condition is not None and code is not None:
+            found.append((Name(entry.name, entry.key.span), code))
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

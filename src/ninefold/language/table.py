@@ -1,8 +1,8 @@
-"""The one table of every key of the language, and how to look things up in it."""
+"""The one table of every key of the language, and how to look things up in it; and the verbs as a page tells them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
@@ -17,6 +17,7 @@ from ninefold.language.limits import Limits
 from ninefold.language.resources import Resources
 from ninefold.language.shapes import JSONSchema, ListOf, MappingOf, Sight, sight_of
 from ninefold.language.states import RESOURCE, Machine
+from ninefold.language.verbs import TRANSITION, VERBS, Page
 from ninefold.language.versioning import Versioning
 
 _OF_PARTS: Final[Mapping[int, Callable[[], Iterable[Key]]]] = {
@@ -189,3 +190,16 @@ def sights() -> Mapping[tuple[int, str], Sight]:
     """Which rows an expression reads, by the part and path of each place where one may stand."""
     found = ((place_of(key), sight_of(key.shape)) for key in vocabulary())
     return {place: sight for place, sight in found if sight is not None}
+
+
+def told_verbs() -> Iterator[tuple[str, ...]]:
+    """How each is written (R stands for a resource), what it does, which row, the body and what may be shown."""
+    for verb in VERBS.values():
+        what = "" if verb.stands_alone else " NAME" if verb.acts_on == "a function" else " R"
+        yield _row(f"`{verb.name}{what}`", verb.page)
+        if verb.name == "delete":
+            yield _row("a transition: `close note`", TRANSITION.page)
+
+
+def _row(written: str, page: Page | None) -> tuple[str, ...]:
+    return (written,) if page is None else (written, page.does, page.row, page.body, page.shown)

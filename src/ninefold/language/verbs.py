@@ -6,7 +6,7 @@ else has to be kept alike, and is not.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from typing import Final, Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
@@ -152,6 +152,16 @@ class Verb:
     def is_of_found(self) -> bool:
         """Whether it acts on a row that is there already, however it is known, or on all."""
         return self.is_of_one or self.row in ("found", "caller's", "all")
+
+    @property
+    def is_of_all(self) -> bool:
+        """Whether it acts on all rows that `where` and the request leave."""
+        return self.row == "all"
+
+    @property
+    def lists(self) -> bool:
+        """Whether it shows rows in an order, a page at a time."""
+        return self.answer == "a page"
 
     @property
     def is_of_many(self) -> bool:
@@ -365,22 +375,6 @@ READ_ONLY: Final = {LOG: tuple(verb.name for verb in VERBS.values() if verb.read
 """Those that nobody writes, with what can be done."""
 
 
-# As the page of the language tells it
-
-
 def arises(verb: str) -> tuple[str, ...]:
     """What an event arises upon where it is done: what `put` makes is created."""
     return kind_of(verb).arises or (verb,)
-
-
-def table() -> Iterator[tuple[str, ...]]:
-    """How each is written (R stands for a resource), what it does, which row, the body and what may be shown."""
-    for verb in VERBS.values():
-        what = "" if verb.stands_alone else " NAME" if verb.acts_on == "a function" else " R"
-        yield _row(f"`{verb.name}{what}`", verb.page)
-        if verb.name == "delete":
-            yield _row("a transition: `close note`", TRANSITION.page)
-
-
-def _row(written: str, page: Page | None) -> tuple[str, ...]:
-    return (written,) if page is None else (written, page.does, page.row, page.body, page.shown)

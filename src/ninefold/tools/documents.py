@@ -19,8 +19,7 @@ from ninefold.language.key import Key
 from ninefold.language.meanings import meanings as fixed_meanings
 from ninefold.language.question import SUBJECTS
 from ninefold.language.shapes import describe
-from ninefold.language.table import holders, shapes, vocabulary
-from ninefold.language.verbs import table as verbs_table
+from ninefold.language.table import holders, shapes, told_verbs, vocabulary
 from ninefold.syntax.nodes import TITLES
 from ninefold.tools import functions, reference
 from ninefold.tools.blank import EXAMPLES
@@ -106,7 +105,7 @@ def conditions() -> str:
 
 def verbs() -> str:
     """What an endpoint may do."""
-    rows = ((written, first_sentence(told), which) for written, told, which, *_ in verbs_table())
+    rows = ((written, first_sentence(told), which) for written, told, which, *_ in told_verbs())
     return _table(("`does`", "", "which row"), rows)
 
 

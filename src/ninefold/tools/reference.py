@@ -17,8 +17,7 @@ from ninefold.language.key import Key
 from ninefold.language.meanings import Meaning, meaning_named, meanings
 from ninefold.language.question import Question
 from ninefold.language.shapes import describe, sight_of
-from ninefold.language.table import SHAPES, counted, holders, is_item, key_at, keys_under, shape_of, shapes
-from ninefold.language.verbs import table as verbs_table
+from ninefold.language.table import SHAPES, counted, holders, is_item, key_at, keys_under, shape_of, shapes, told_verbs
 from ninefold.syntax.nodes import PARTS
 from ninefold.tools import functions
 
@@ -207,7 +206,7 @@ def _asked_for(key: Key) -> str:
 
 
 def _of_verbs() -> Iterator[Entry]:
-    for written, does, which, body, shown in verbs_table():
+    for written, does, which, body, shown in told_verbs():
         name = "transition" if ":" in written else re.sub(r" [A-Z]+$", "", written.strip("`"))
         place = f"verb {name}"
         told = f"{does} The row: {which}. The body: {body}. A response may show: {shown}."

@@ -137,7 +137,7 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     for response in shown:
         if at := unanswered(response.content, response.span):
             yield blocking(RESPONSES, key, at, own, f"what `{key}` answers with {response.status}")
-    if "list" in verbs:
+    if endpoint.lists:
         if at := unanswered(endpoint.sort, endpoint.span):
             yield blocking(ORDER, key, at, own)
 

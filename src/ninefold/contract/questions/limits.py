@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from ninefold.contract.questions.open import missing, open_in
 from ninefold.contract.questions.question import At, blocking, unanswered
-from ninefold.contract.survey import Survey, actions
+from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
 from ninefold.language.declaration import members
 from ninefold.language.endpoints import Endpoint
@@ -34,7 +34,7 @@ def taking_keys(survey: Survey) -> tuple[str, ...]:
 
 
 def lists(survey: Survey) -> tuple[Endpoint, ...]:
-    return tuple(e for e in survey.endpoints if any(action.verb == "list" for action in actions(e)))
+    return tuple(e for e in survey.endpoints if e.lists)
 
 
 def unbounded(survey: Survey) -> tuple[str, ...]:

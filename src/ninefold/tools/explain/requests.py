@@ -191,7 +191,7 @@ def parameters(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items += _parameters(g, "query parameter", endpoint.query, g.acted_on(endpoint))
     items += _parameters(g, "header", endpoint.request_headers)
     items += _order(g, endpoint)
-    if any(action.verb == "list" for action in actions(endpoint)):
+    if endpoint.lists:
         items += pages(g, endpoint.pages, g.contract.limits.pages)
     items += told(g, endpoint, "idempotency_key")
     if isinstance(endpoint.etag, StatedNone):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.contract.survey import actions
 from ninefold.expressions.ast import Ast, Conditional, Invocation, Member, Name, is_items
 from ninefold.expressions.functions import overloads
 from ninefold.language.endpoints import Endpoint, shows_content
@@ -71,7 +70,7 @@ def _response(g: Grounds, endpoint: Endpoint, each: Response) -> Item:
     if template is None or not isinstance(template, Leaf | Members | Items):
         return g.together(head, each.span, g.fact("body", content))
     first = g.acted_on(endpoint)
-    listed = first if any(action.verb == "list" or action.all for action in actions(endpoint)) else None
+    listed = first if endpoint.lists or endpoint.of_all_rows else None
     shown = [*_content(g, template, "", first, listed, 0)]
     shown += [_expanded(g, asked, first) for asked in _on_request(endpoint)]
     return g.item(f"{head}, with the body", each.span, shown, ("views and templates", "no value"))

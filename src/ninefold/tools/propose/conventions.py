@@ -181,7 +181,7 @@ def _order(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     endpoint = survey.contract.endpoints_by_key.get(subject)
     if endpoint is None:
         return ()  # it is of an older version alone
-    resource = next((a.subject for a in actions(endpoint) if a.verb == "list"), None) or ""
+    resource = next((a.subject for a in actions(endpoint) if kind_of(a.verb).lists), None) or ""
     for name in ("created_at", "createdAt", "created"):
         field = survey.graph.fields.get(resource, {}).get(name)
         schema = value_of(field.schema) if field is not None else None
@@ -255,7 +255,7 @@ def _pages(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 
 def _limits(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """Page bounds, where there are lists or it is not said yet which endpoints there are."""
-    lists = [e for e in survey.endpoints if any(action.verb == "list" for action in actions(e))]
+    lists = [e for e in survey.endpoints if e.lists]
     if lists:
         return pages(survey, lists[0])
     return pages(survey, None) if is_open(survey.contract.endpoints.endpoints) else ()
