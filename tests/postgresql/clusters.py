@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -55,8 +54,7 @@ class Cluster:
 
     def standby_of(self, other: Cluster) -> None:
         """A copy of it, which follows it as the standby `second`."""
-        if server.UNPRIVILEGED:
-            shutil.chown(self.where, "nobody", "nogroup")
+        server.hand_over(self.where)
         copy = [server.program("pg_basebackup"), "-h", str(other.where), "-U", "ninefold", "-D", f"{self.where}/data"]
         subprocess.run([*copy, "-R", "-c", "fast", "--no-sync"], check=True, cwd="/", **server.UNPRIVILEGED)
         self.begin(primary_conninfo=f"host={other.where} user=ninefold application_name=second")

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import hashlib
 import os
+import pwd
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -29,8 +32,9 @@ from typing import Any, Final
 import pytest
 
 VERSION: Final = os.environ.get("NINEFOLD_POSTGRESQL", "18")
+_NOBODY: Final = pwd.getpwnam("nobody")
 UNPRIVILEGED: Final[dict[str, Any]] = (
-    {"user": "nobody", "group": "nogroup", "extra_groups": ()} if os.geteuid() == 0 else {}
+    {"user": _NOBODY.pw_uid, "group": _NOBODY.pw_gid, "extra_groups": ()} if os.geteuid() == 0 else {}
 )
 """The server refuses to be run by root."""
 
@@ -46,6 +50,7 @@ SETTINGS: Final = {
 _numbers: Final = count()
 
 
+@cache
 def programs() -> Path | None:
     """Where initdb, postgres and pgbench are; None: the wheel is not there, as on platforms that it is not made for."""
     if VERSION not in _WHEEL:
@@ -54,7 +59,26 @@ def programs() -> Path | None:
     if found is None or found.origin is None:
         return None
     path = Path(found.origin).parent / _WHEEL[VERSION] / "bin"
-    return path if (path / "initdb").exists() else None
+    return _for_all(path) if (path / "initdb").exists() else None
+
+
+def _for_all(path: Path) -> Path:
+    """The same where whoever runs the server gets at it: a copy of 40 MB, which stays for the next run, where the house
+    stands in a directory that is root's alone, as `/root` is."""
+    if not UNPRIVILEGED or all(each.stat().st_mode & stat.S_IXOTH for each in path.parents):
+        return path
+    named = hashlib.sha256(f"{path} {path.stat().st_mtime_ns}".encode()).hexdigest()[:12]
+    copy = Path(tempfile.gettempdir()) / f"ninefold-postgresql-{VERSION}-{named}"
+    package = path.parents[1]
+    with _locked(copy):
+        if not copy.exists():
+            with tempfile.TemporaryDirectory(dir=copy.parent) as made:
+                # As they stand to one another: the programs find their libraries by that.
+                for each in (path.parent, package.with_name(f"{package.name}.libs")):
+                    shutil.copytree(each, Path(made) / "all" / each.relative_to(package.parent), symlinks=True)
+                (Path(made) / "all").rename(copy)
+    assert copy.stat().st_uid == 0, f"{copy} is somebody else's"
+    return copy / path.relative_to(package.parent)
 
 
 _WHEEL: Final = {"18": "pginstall18", "16": "pginstall"}
@@ -196,13 +220,18 @@ def program(name: str) -> str:
     return str(found / name)
 
 
+def hand_over(path: Path) -> None:
+    """Let a file or a directory be of whoever runs the server."""
+    if UNPRIVILEGED:
+        shutil.chown(path, UNPRIVILEGED["user"], UNPRIVILEGED["group"])
+
+
 def make(where: Path) -> None:
     """An empty cluster in a directory, for the user `ninefold`."""
     data = where / "data"
     data.mkdir(mode=0o700)
-    if UNPRIVILEGED:
-        shutil.chown(data, "nobody", "nogroup")
-        shutil.chown(where, "nobody", "nogroup")
+    hand_over(data)
+    hand_over(where)
     # An order of texts that is the database's own may be any: what is by code point says so.
     locale = ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"] if int(VERSION) > 16 else []
     options = ["-U", "ninefold", "-A", "trust", "-N", "-E", "UTF8", "--locale=C", *locale]

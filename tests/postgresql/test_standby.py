@@ -58,9 +58,8 @@ def test_a_connection_is_made_to_the_primary_whichever_of_the_hosts_it_is() -> N
         server.make(one.where)
         shutil.copytree(one.where / "data", two.where / "data")
         (two.where / "data" / "standby.signal").touch()
-        if server.UNPRIVILEGED:
-            for each in (two.where, *two.where.rglob("*")):
-                shutil.chown(each, "nobody", "nogroup")
+        for each in (two.where, *two.where.rglob("*")):
+            server.hand_over(each)
         one.begin()
         two.begin()  # in recovery for ever, of nothing that comes
         taking.bind(f"{silent}/.s.PGSQL.5432")

@@ -36,9 +36,14 @@ class Authority:
 
     def __post_init__(self) -> None:
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, self.name)])
-        made = _begun(subject, subject, self._key, timedelta(days=1), timedelta()).add_extension(
-            x509.BasicConstraints(ca=True, path_length=None), critical=True
-        )
+        made = _begun(subject, subject, self._key, timedelta(days=1), timedelta())
+        # All that RFC 5280 (4.2) has of an authority: from Python 3.13 on, clients do without none of it.
+        for extension, critical in (
+            (x509.BasicConstraints(ca=True, path_length=None), True),
+            (_signs_certificates(), True),
+            (x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), False),
+        ):
+            made = made.add_extension(extension, critical)
         self.file = self.folder / f"{self.name}.pem".replace(" ", "-")
         self.file.write_bytes(made.sign(self._key, SHA256()).public_bytes(Encoding.PEM))
 
@@ -71,6 +76,8 @@ class Authority:
         subject = x509.Name([*more, x509.NameAttribute(NameOID.COMMON_NAME, name)])
         issuer = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, self.name)])
         made = _begun(subject, issuer, key, lasts, began).add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+        known_by = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        made = made.add_extension(known_by, critical=False)
         if alternatives:
             made = made.add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
         count = len(list(self.folder.iterdir()))
@@ -78,6 +85,14 @@ class Authority:
         issued.certificate.write_bytes(made.sign(self._key, SHA256()).public_bytes(Encoding.PEM))
         issued.key.write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         return issued
+
+
+def _signs_certificates() -> x509.KeyUsage:
+    uses = (
+        "digital_signature content_commitment key_encipherment data_encipherment key_agreement key_cert_sign crl_sign"
+    )
+    of_agreement = {"encipher_only": False, "decipher_only": False}
+    return x509.KeyUsage(**{each: each == "key_cert_sign" for each in uses.split()}, **of_agreement)
 
 
 def _begun(

@@ -128,10 +128,9 @@ class Server:
         await asyncio.sleep(TICK)
         try:
             async with asyncio.timeout(self._stopping_seconds):
+                # Not for the listening ones to be closed: from Python 3.12 on they wait for handshakes of TLS as well.
                 while self._state.connections or self._state.tasks:
                     await asyncio.sleep(TICK)
-                for listening in self.listening:
-                    await listening.wait_closed()
         except TimeoutError:
             log.error("requests that take longer than %g seconds are given up", self._stopping_seconds)
             for task in self._state.tasks:
