@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from asyncio import Future
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
+from operator import itemgetter
 from pathlib import Path
 from threading import Event
 from typing import Any, Final
@@ -18,7 +19,18 @@ from tests.postgresql.test_trips import asked
 from ninefold.runtime.store import writer
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.postgresql_halves import MANY
-from ninefold.runtime.store.protocol import Conflicting, Opened, Row, Session, Single, Store, Stored, TooLong, settling
+from ninefold.runtime.store.protocol import (
+    Conflicting,
+    Opened,
+    Row,
+    Session,
+    Single,
+    Store,
+    Stored,
+    TooLong,
+    Unbound,
+    settling,
+)
 from ninefold.values import LONGEST_SUM
 
 NUMBERED: Final = (
@@ -42,7 +54,13 @@ def single(text: str, *binds: Stored) -> Single:
             raise Refused
         return rows[0]
 
-    return Single(lambda: (text, binds), lambda row: row, work)
+    return Single(statement(text), {"binds": binds}, lambda row: row, work)
+
+
+@cache
+def statement(text: str) -> Unbound:
+    binds = itemgetter("binds")
+    return Unbound(text, lambda env: list(binds(env)), lambda envs: [*map(list, zip(*map(binds, envs), strict=True))])
 
 
 def together(database: Store, *works: Single, before: Callable[[], object] = lambda: None) -> list[Any]:

@@ -4,6 +4,7 @@ and most are a member of a root."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from operator import itemgetter
 from typing import Final, TypeAlias
 
@@ -100,6 +101,28 @@ def together(binds: Sequence[tuple[Typed, Bind]]) -> Callable[[Env], list[SQLite
 def _name(member: Typed) -> str:
     assert isinstance(member, Select)
     return member.name
+
+
+def by_column(binds: Sequence[tuple[Typed, Bind]]) -> Callable[[Sequence[Env]], list[list[SQLiteValue]]]:
+    """The values of several, each with its `binder`, for each of many environments: a list for each bind."""
+    columns = [_column(typed, bind) for typed, bind in binds]
+    return lambda envs: [column(envs) for column in columns]
+
+
+def _column(typed: Typed, bind: Bind) -> Callable[[Sequence[Env]], list[SQLiteValue]]:
+    root = _root(typed)
+    if root is None:
+        return lambda envs: [*map(bind, envs)]
+    of, name = itemgetter(root), _name(typed)
+
+    def column(envs: Sequence[Env]) -> list[SQLiteValue]:
+        try:
+            values = [*map(dict.get, map(of, envs), repeat(name))]
+        except (KeyError, TypeError):  # a root of one of them is not there, or is no row
+            return [*map(bind, envs)]
+        return values if _KINDS_OF_SEVERAL.isdisjoint(map(type, values)) else [*map(bind, envs)]
+
+    return column
 
 
 def together_again(binds: Sequence[tuple[Typed, Bind]], root: str) -> Callable[[Env], list[SQLiteValue]]:

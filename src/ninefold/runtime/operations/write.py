@@ -34,7 +34,7 @@ from ninefold.runtime.operations.flow import Next, Select, Transact, Wait
 from ninefold.runtime.operations.instead import Goes, Instead, Other
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.operations.values import Values, hash_all, lacks_of
-from ninefold.runtime.store.protocol import Conflicting, Row, Session, Single, Stored
+from ninefold.runtime.store.protocol import Conflicting, Row, Session, Single, Stored, Unbound
 from ninefold.runtime.store.statements import Known, Prepared, RowReader, stored
 from ninefold.values import Value
 
@@ -54,6 +54,7 @@ class Write:
         self._lacks = lacks_of(operation)
         self._grants = isinstance(operation, plan.Grant)
         self._statement = Prepared(operation.statement)
+        self._whole = None if self._statement.switches else self._statement.unbound()
         plainly = operation.plainly if isinstance(operation, plan.Create) else None
         self._plainly = None if plainly is None else Known(plainly.statement, plainly.row)
         self._key = operation.key
@@ -203,7 +204,8 @@ class Write:
         work: Callable[[Session], Any] = partial(self._work, call)
         if self._is_single and not call.unfit:
             wrote, known = partial(self._wrote, call), self._plainly
-            work = known.single(call.env, wrote, work) if known else Single(partial(self._bound, call), wrote, work)
+            env = call.env
+            work = known.single(env, wrote, work) if known else Single(self._unbound(call), env, wrote, work)
         return Wait(Transact(work, self._again), lambda done: done[1].filled(done[0], (), call.env, done[2]))
 
     def _wrote(self, call: Call, row: Row) -> tuple[Row, Shape, None]:
@@ -259,7 +261,7 @@ class Write:
             if self._plainly is not None and not call.unfit and (row := self._plainly.stored(session, env)) is not None:
                 return row, True
             try:
-                rows = [] if call.unfit else session.run(*self._bound(call))
+                rows = [] if call.unfit else session.run((of := self._unbound(call)).text, of.binds(env))
             except Conflicting:
                 rows = []
             if rows:
@@ -280,12 +282,11 @@ class Write:
             self.prepare(call)
             env[environment.NEW] |= hashes
 
-    def _bound(self, call: Call) -> tuple[str, list[Stored]]:
-        switches = self._statement.switches
-        if switches:
-            on = stored(tuple(call.env[environment.NEW]))
-            switches &= on | {AS_IT_WAS} if call.on_current else on
-        return self._statement.bound(call.env, switches)
+    def _unbound(self, call: Call) -> Unbound:
+        if self._whole is not None:
+            return self._whole
+        on = stored(tuple(call.env[environment.NEW]))
+        return self._statement.unbound(self._statement.switches & (on | {AS_IT_WAS} if call.on_current else on))
 
     def _unfit(self, unfit: Sequence[Failure], refusal: Refusal | None) -> Refusal:
         """What refuses it beside what it would lack; the latter of no row that is not there, and that none may make."""

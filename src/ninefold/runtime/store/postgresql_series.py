@@ -10,6 +10,7 @@ together: to count for each costs twice what the row does.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -18,7 +19,7 @@ from asyncpg.exceptions import PostgresError
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store import record
 from ninefold.runtime.store.postgresql_link import Link
-from ninefold.runtime.store.protocol import Single, Stored
+from ninefold.runtime.store.protocol import Single, Unbound
 from ninefold.runtime.store.writer import Result, Waiting
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.postgresql import fitted_alike, numbered
@@ -37,8 +38,8 @@ Mark: TypeAlias = tuple[str, bytes] | tuple[None, None]
 
 NO_MARK: Final = (None, None)
 
-Alike: TypeAlias = Mapping[str, list[tuple[int, Single, Sequence[Stored]]]]
-"""Works of a batch that are of one statement, by its text: the number of each in the batch, the work, and its binds."""
+Alike: TypeAlias = Mapping[Unbound, list[tuple[int, Single]]]
+"""Works of a batch that are of one statement: the number of each in the batch, and the work."""
 
 
 WRITE: Final = "pg_advisory_xact_lock(hashtextextended('ninefold writes ' || current_schema(), 0))"
@@ -53,27 +54,27 @@ _MARKS: Final = (
 
 def alike(batch: Sequence[Waiting], link: Link) -> Alike:
     """Where there are several of one statement, or one of a statement that has its function."""
-    found: dict[str, list[tuple[int, Single, Sequence[Stored]]]] = {}
+    found: defaultdict[Unbound, list[tuple[int, Single]]] = defaultdict(list)
     for number, waiting in enumerate(batch):
-        if isinstance(waiting.work, Single) and waiting.again:
-            text, binds = waiting.work.statement()
-            found.setdefault(text, []).append((number, waiting.work, binds))
-    return {text: works for text, works in found.items() if len(works) > 1 or link.series.get(text) is not None}
+        work = waiting.work
+        if isinstance(work, Single) and waiting.again:
+            found[work.statement].append((number, work))
+    return {of: works for of, works in found.items() if len(works) > 1 or link.series.get(of.text) is not None}
 
 
 def to_make(link: Link, works: Alike) -> list[str]:
     """The statements that have no function yet."""
-    return [] if link.pooled else [text for text in works if text not in link.series]
+    return [] if link.pooled else [each.text for each in works if each.text not in link.series]
 
 
 def has_call(link: Link, works: Alike) -> bool:
     """Whether some of them are done as one call."""
-    return any(link.series.get(text) is not None for text in works)
+    return any(link.series.get(each.text) is not None for each in works)
 
 
 async def made(link: Link, texts: Iterable[str]) -> None:
     """Make the functions of statements. Not to be called in a transaction, which could take them along."""
-    for text in texts:
+    for text in dict.fromkeys(texts):
         try:
             link.series[text] = await _made(link, text, f'pg_temp."$series {len(link.series)}"')
         except PostgresError:
@@ -135,11 +136,11 @@ async def done(link: Link, works: Alike, mark: Mark, longest: int) -> dict[int, 
     """What came of those that gave a row, by their numbers. None: what was done has to be undone, and each to be done
     by itself; also where a value is longer than so much. `mark`: is left by the first call."""
     results: dict[int, Result] = {}
-    for text, some in works.items():
-        series = link.series.get(text)
+    for of, some in works.items():
+        series = link.series.get(of.text)
         if series is None:
             continue
-        columns = list(zip(*[binds for _, _, binds in some], strict=True))
+        columns = of.columns([work.env for _, work in some])
         if any(_is_longer(longest, *each) for each in zip(columns, series.forms, strict=True)):
             return None
         arrays: list[Any] = list(map(fitted_alike, columns, series.forms))
@@ -149,7 +150,7 @@ async def done(link: Link, works: Alike, mark: Mark, longest: int) -> dict[int, 
             return None
         mark = NO_MARK
         for row in rows:
-            number, work, _ = some[row[0] - 1]
+            number, work = some[row[0] - 1]
             results[number] = work.of(row[1:]), None
     return results
 

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol, Self, TypeAlias, TypeVar, runtime_check
 from msgspec import Struct
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions.evaluate import Env
 
 Stored: TypeAlias = None | int | float | str | bytes
 """A value in its stored form (see `ninefold.values`)."""
@@ -55,28 +56,37 @@ class Session(Protocol):
         """Run one statement. Raises Conflicting, NoValue or TooLong."""
 
 
+class Unbound(Struct, frozen=True, eq=False):
+    """A statement, and what gives its binds of an environment. `columns`: those of several, a list for each bind."""
+
+    text: str
+    binds: Callable[[Env], list[Stored]]
+    columns: Callable[[Sequence[Env]], list[list[Stored]]]
+
+
 class Single(Struct, frozen=True):
     """A work that is one statement where that gives a row, of which `of` says what comes; where it gives none, or is
-    not done together with its like, it is done as `work`. `known`: what it comes to of its binds where it is not
-    refused, whose statement gives nothing then; None: its row says that."""
+    not done together with its like, it is done as `work`. `known`: what it comes to of its environment and its binds
+    where it is not refused, whose statement gives nothing then; None: its row says that."""
 
-    statement: Callable[[], BoundStatement]
+    statement: Unbound
+    env: Env
     of: Callable[[Row], Any]
     work: Callable[[Session], Any]
-    known: Callable[[Sequence[Stored]], Row] | None = None
+    known: Callable[[Env, Sequence[Stored]], Row] | None = None
 
     def __call__(self, session: Session) -> Any:
         return self.work(session)
 
     def plainly(self, session: Session) -> Any:
         """The same of a session whose statements, where they are refused, leave all before them as it was."""
-        text, binds = self.statement()
+        binds = self.statement.binds(self.env)
         try:
-            rows = session.run(text, binds)
+            rows = session.run(self.statement.text, binds)
         except REFUSING:
             return self.work(session)
         if self.known is not None:
-            return self.of(self.known(binds))
+            return self.of(self.known(self.env, binds))
         return self.of(rows[0]) if rows else self.work(session)
 
 

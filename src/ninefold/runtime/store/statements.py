@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections.abc import Callable, Hashable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, TypeAlias
 
-from ninefold.expressions.binds import Bind, binder, together, together_again
+from ninefold.expressions.binds import Bind, binder, by_column, together, together_again
 from ninefold.expressions.evaluate import Env
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.plan.statement import Statement
 from ninefold.runtime.cache import Cache
-from ninefold.runtime.store.protocol import REFUSING, Database, Row, Session, Single, Stored
+from ninefold.runtime.store.protocol import REFUSING, Database, Row, Session, Single, Stored, Unbound
 from ninefold.values import Value, sqlite_reader
 
 Chosen: TypeAlias = tuple[str, Callable[[Env], list[Stored]]]
@@ -28,7 +28,7 @@ two to the power of the switches, and a client chooses them."""
 class Prepared:
     """A plan's statement whose binds are compiled. Its text depends on the names of the switches alone."""
 
-    __slots__ = ("_chosen", "_pieces", "columns", "reads", "switches")
+    __slots__ = ("_chosen", "_pieces", "_unbound", "columns", "reads", "switches")
 
     def __init__(self, statement: Statement) -> None:
         self._pieces = tuple(
@@ -42,6 +42,7 @@ class Prepared:
         self.reads = frozenset[str]().union(*map(free_variables, binds))
         """The roots that its binds read."""
         self._chosen: Cache[frozenset[str], Chosen] = Cache(_KEPT)
+        self._unbound: Cache[frozenset[str], Unbound] = Cache(_KEPT)
 
     def bound(self, env: Env, switches: frozenset[str] = NO_SWITCHES) -> tuple[str, list[Stored]]:
         """The text with these switches on, and its binds for one request."""
@@ -56,6 +57,15 @@ class Prepared:
             chosen = text, together(binds)
             self._chosen.keep(switches, chosen)
         return chosen
+
+    def unbound(self, switches: frozenset[str] = NO_SWITCHES) -> Unbound:
+        """The same for whoever asks for it together with others."""
+        unbound = self._unbound.get(switches)
+        if unbound is None:
+            text, binds = self._taking_part(switches)
+            unbound = Unbound(text, together(binds), by_column(binds))
+            self._unbound.keep(switches, unbound)
+        return unbound
 
     def of_one(self, root: str, switches: frozenset[str] = NO_SWITCHES) -> Chosen:
         """The same for whoever asks for it with one value of a root of the environment, time and again."""
@@ -97,7 +107,7 @@ class Known(Prepared):
 
     def single(self, env: Env, of: Callable[[Row], Any], work: Callable[[Session], Any]) -> Single:
         """The work that is this statement, where it is not refused."""
-        return Single(partial(self.bound, env), of, work, partial(self.row, env))
+        return Single(self.unbound(), env, of, work, self.row)
 
     def stored(self, session: Session, env: Env) -> Row | None:
         """The row, which is stored; None: that is refused."""
