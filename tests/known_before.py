@@ -29,7 +29,8 @@ def compared() -> Iterator[list[tuple[Row | None, list[Row]]]]:
         known = write._plainly.stored(session, call.env)
         session._execute("ROLLBACK TO known")
         try:
-            given = session.run(*write._bound(call))
+            own = write._unbound(call)
+            given = session.run(own.text, own.binds(call.env))
         except Conflicting:
             given = []
         session._execute("ROLLBACK TO known")

@@ -95,6 +95,7 @@ class Write:
         issue, subscription = operation.step(plan.Issue), operation.step(plan.Subscription)
         asks = self._judge.holds or was is not None or represented is not None or not self._invariants.none
         self._is_single = not (asks or operation.follows)
+        self._wrote: Callable[[Row], tuple[Row, Shape, None]] = lambda row: (row, self._shape, None)
         self._issues = None if issue is None else credentials.Issue(issue)
         self._signs = subscription is not None and subscription.signed
 
@@ -203,15 +204,11 @@ class Write:
     def _transact(self, call: Call) -> Next:
         work: Callable[[Session], Any] = partial(self._work, call)
         if self._is_single and not call.unfit:
-            wrote, known = partial(self._wrote, call), self._plainly
-            env = call.env
+            env, known, wrote = call.env, self._plainly, self._wrote
+            if self._is_new:
+                env[BEFORE] = {**env[BEFORE], self.resource: None}
             work = known.single(env, wrote, work) if known else Single(self._unbound(call), env, wrote, work)
         return Wait(Transact(work, self._again), lambda done: done[1].filled(done[0], (), call.env, done[2]))
-
-    def _wrote(self, call: Call, row: Row) -> tuple[Row, Shape, None]:
-        if self._is_new:
-            call.env[BEFORE] = {**call.env[BEFORE], self.resource: None}
-        return row, self._shape, None
 
     def _work(self, call: Call, session: Session) -> tuple[Row, Shape, str | None]:
         """The columns of the row as it has become, how they are shown, and their entity tag where that is of more."""

@@ -10,8 +10,8 @@ together: to count for each costs twice what the row does.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter, itemgetter
 from typing import Any, Final, TypeAlias
 
 from asyncpg.exceptions import PostgresError
@@ -38,6 +38,9 @@ Mark: TypeAlias = tuple[str, bytes] | tuple[None, None]
 
 NO_MARK: Final = (None, None)
 
+_work, _again, _statement, _env = map(attrgetter, ("work", "again", "statement", "env"))
+_own = itemgetter(1)
+
 Alike: TypeAlias = Mapping[Unbound, list[tuple[int, Single]]]
 """Works of a batch that are of one statement: the number of each in the batch, and the work."""
 
@@ -54,11 +57,14 @@ _MARKS: Final = (
 
 def alike(batch: Sequence[Waiting], link: Link) -> Alike:
     """Where there are several of one statement, or one of a statement that has its function."""
-    found: defaultdict[Unbound, list[tuple[int, Single]]] = defaultdict(list)
-    for number, waiting in enumerate(batch):
-        work = waiting.work
-        if isinstance(work, Single) and waiting.again:
-            found[work.statement].append((number, work))
+    works = [*map(_work, batch)]
+    found: dict[Unbound, list[tuple[int, Single]]] = {}
+    if {*map(type, works)} == {Single} and all(map(_again, batch)) and len({*map(_statement, works)}) == 1:
+        found[works[0].statement] = [*enumerate(works)]
+    else:
+        for number, (work, again) in enumerate(zip(works, map(_again, batch), strict=True)):
+            if isinstance(work, Single) and again:
+                found.setdefault(work.statement, []).append((number, work))
     return {of: works for of, works in found.items() if len(works) > 1 or link.series.get(of.text) is not None}
 
 
@@ -140,7 +146,7 @@ async def done(link: Link, works: Alike, mark: Mark, longest: int) -> dict[int, 
         series = link.series.get(of.text)
         if series is None:
             continue
-        columns = of.columns([work.env for _, work in some])
+        columns = of.columns([*map(_env, map(_own, some))])
         if any(_is_longer(longest, *each) for each in zip(columns, series.forms, strict=True)):
             return None
         arrays: list[Any] = list(map(fitted_alike, columns, series.forms))
