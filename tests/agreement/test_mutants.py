@@ -413,7 +413,7 @@ def a_preflight_is_any_other_request(patch: Patch) -> None:
 
 @mutant
 def a_rate_of_callers_counts_addresses(patch: Patch) -> None:
-    patch.setattr(rates, "_caller", lambda asking: asking.address)
+    patch.setattr(rates, "_caller", lambda caller, address, env: address)
 
 
 @mutant

@@ -23,7 +23,7 @@ from tests.server.payments import Clock, new_key, payments
 
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.problems import Failure
-from ninefold.runtime.request.idempotency import LONGEST, Held, Keys, read_key
+from ninefold.runtime.request.idempotency import LONGEST, Held, read_key
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
 pytestmark = pytest.mark.serves
@@ -220,14 +220,14 @@ def test_a_key_is_in_progress_while_its_request_waits(
     """Another program has the database locked, so the first request waits, however long that takes."""
     ann, key = customer(service), new_key()
     service.database._connections[-1].set_busy_timeout(60_000)
-    begun, begin = threading.Event(), Keys.begin
+    begun, begin = threading.Event(), Held.begin
 
-    def noted(keys: Keys, held: Held) -> Failure | None:
-        found = begin(keys, held)
+    def noted(held: Held) -> Failure | None:
+        found = begin(held)
         begun.set()
         return found
 
-    monkeypatch.setattr(Keys, "begin", noted)
+    monkeypatch.setattr(Held, "begin", noted)
     with ThreadPoolExecutor(1) as pool, locked(tmp_path / "service.db") as unlock:
         first = pool.submit(lambda: pay(service, ann, key))
         assert begun.wait(60)

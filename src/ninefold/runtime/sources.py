@@ -75,6 +75,12 @@ class Sources:
             return _told(self.clock.nanoseconds())
         return self.clock().astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
+    def microseconds(self) -> int:
+        """The time, since 1970."""
+        if self.clock is _clock:
+            return time.time_ns() // 1000
+        return (self.clock() - _EPOCH) // _MICROSECOND
+
     def following(self, clock: Callable[[], datetime] | None) -> Sources:
         """The same by a clock that others have as well, unless there is none, or a time was set."""
         return self if clock is None or self.clock is not _clock else replace(self, clock=clock)
@@ -123,6 +129,7 @@ class Followed:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 EVER = ""

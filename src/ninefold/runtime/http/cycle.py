@@ -262,15 +262,15 @@ def response_head(
             closes = told = True
         elif name == b"transfer-encoding":
             continue  # whether there are chunks is for this connection to say
-        lines.append(b"%s: %s\r\n" % (name, value))
+        lines.append(b"%b: %b" % (name, value))
     content_follows = method != "HEAD" and status not in WITHOUT_CONTENT
     chunked = content_follows and length is None and version == "1.1"
     if chunked:
-        lines.append(b"transfer-encoding: chunked\r\n")
+        lines.append(b"transfer-encoding: chunked")
     elif content_follows and length is None:
         closes = True
     if closes and not told:
-        lines.append(b"connection: close\r\n")
+        lines.append(b"connection: close")
     content = _STATUS_LINES[status] + _block(lines) + b"\r\n"
     return ResponseHead(content, length if content_follows else 0, chunked, closes)
 
@@ -294,14 +294,14 @@ def lines_of(fields: HeaderFields) -> bytes | None:
 def _block(lines: Sequence[bytes]) -> bytes:
     """Raises ValueError where one of them is no field: also where its value ends the line, and what follows would be
     another one (RFC 9110 5.5)."""
-    block = b"".join(lines)
+    block = b"\r\n".join((*lines, b""))
     if block.count(b"\n") != len(lines) or not fields_are_sound(block):
         raise ValueError("a header of the response is none")
     return block
 
 
 _lines_again = lru_cache(maxsize=256)(lines_of)
-_name, _line = itemgetter(0), b"%b: %b\r\n".__mod__
+_name, _line = itemgetter(0), b": ".join
 _OF_CONNECTION = frozenset((b"content-length", b"connection", b"transfer-encoding"))
 _STATUS_LINES = {status: status_line(status) for status in range(100, 600)}
 

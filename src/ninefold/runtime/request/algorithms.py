@@ -190,7 +190,8 @@ class TokenBucket(Pair):
         per, allow = self.per, self.allow
         full = self.burst * per
         # As it stands before and after; most requests are counted so, and a call more would cost as much as all of it.
-        level = (full if state is None else min(full, state[0] + (now - state[1]) * allow)) - per
+        level = full if state is None else state[0] + (now - state[1]) * allow
+        level = (full if level > full else level) - per
         if level < 0:
             return None
         wait = 0 if level >= per else -((level - per) // allow)

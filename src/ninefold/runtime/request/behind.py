@@ -65,17 +65,13 @@ def wrote(caller: Caller, address: str) -> BoundStatement:
     address; one that is not known may be anybody there."""
     if caller.identity is None:
         return WROTE, [_place(f"from {address}")] * 2
-    return WROTE, [_place(_name(caller)), _place(f"nobody from {address}")]
+    return WROTE, [_place(caller.name), _place(f"nobody from {address}")]
 
 
 def places(caller: Caller, address: str) -> tuple[int, ...]:
     """Where it is noted that a caller writes."""
-    who = f"nobody from {address}" if caller.identity is None else _name(caller)
+    who = f"nobody from {address}" if caller.identity is None else caller.name
     return _place(who), _place(f"from {address}")
-
-
-def _name(caller: Caller) -> str:
-    return f"{caller.who} {caller.identity}"
 
 
 def _place(name: str) -> int:

@@ -220,9 +220,9 @@ class Exchange(msgspec.Struct, eq=False):
     def release(self) -> None:
         """The request is answered, or nobody waits for it any more: its key is no longer in progress."""
         asked = self.asked
-        if asked is not None and asked.holds and asked.held is not None and self.service.keys is not None:
+        if asked is not None and asked.holds and asked.held is not None:
             asked.holds = False
-            self.service.keys.end(asked.held)
+            asked.held.end()
             if asked.let_go is not None:
                 asked.let_go()
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import blake2b
 from hmac import compare_digest
@@ -32,6 +31,7 @@ from ninefold.runtime.store.protocol import Session, Single, Stored
 from ninefold.sql.idempotency import CLEAN, FIND, STORE
 
 HEADER = "Idempotency-Key"
+_HEADER = HEADER.lower()
 
 LONGEST = 255
 """Characters of a key."""
@@ -47,8 +47,8 @@ MISMATCH = Failure("idempotency mismatch")
 IN_PROGRESS = Failure("idempotency in progress")
 
 _encode = msgspec.msgpack.Encoder().encode
-_STRING = re.compile(r'"((?:[ !#-\[\]-~]++|\\["\\])*)"')
-_BARE = re.compile(r"[!#-+\--\[\]-~]+")
+_is_string = re.compile(r'"((?:[ !#-\[\]-~]++|\\["\\])*)"').fullmatch
+_is_bare = re.compile(r"[!#-+\--\[\]-~]+").fullmatch
 
 
 def read_key(field: str) -> tuple[str, None] | tuple[None, str]:
@@ -56,14 +56,14 @@ def read_key(field: str) -> tuple[str, None] | tuple[None, str]:
     (RFC 9651 3.3.3) there; as most clients send it without its quotes, visible ASCII without quotes, commas and
     backslashes is read as it stands. `"abc"` and `abc` are one key."""
     text = field.strip(" \t")
-    quoted = _STRING.fullmatch(text)
+    quoted = _is_string(text)
     if quoted is not None:
         key = quoted[1]
         if "\\" in key:
             if len(key) > 2 * LONGEST:
                 return None, "maxLength"
             key = re.sub(r"\\(.)", r"\1", key)
-    elif _BARE.fullmatch(text):
+    elif _is_bare(text):
         key = text
     else:
         return None, "format"
@@ -77,22 +77,24 @@ def sent_key(stated: str | None, headers: dict[str, str]) -> tuple[str | None, l
     keys."""
     if stated is None:
         return None, []
-    field = dict.get(headers, HEADER.lower())  # whatever it is, a request may be like others (`Looked`)
-    if field is None and stated == "optional":
-        return None, []
-    key, rule = read_key(field) if field is not None else (None, "required")
+    field = dict.get(headers, _HEADER)  # whatever it is, a request may be like others (`Looked`)
+    if field is None:
+        return None, [] if stated == "optional" else [invalid("header", HEADER, "required")]
+    key, rule = read_key(field)
     return key, [] if rule is None else [invalid("header", HEADER, rule)]
 
 
 class Held(msgspec.Struct, frozen=True, eq=False):
     """A request that came with a key. `row`: what the key is found by. `request`: its digest. `seal`: 32 bytes that
-    seal its response. `now` and `expires`: microseconds since 1970. `stored`: counts the keys that are stored."""
+    seal its response. `now` and `expires`: microseconds since 1970. `in_progress`: where it is while it is.
+    `stored`: counts the keys that are stored."""
 
     row: bytes
     request: bytes
     seal: bytes
     now: int
     expires: int
+    in_progress: dict[bytes, bytes]
     stored: Iterator[int]
 
     @property
@@ -103,6 +105,16 @@ class Held(msgspec.Struct, frozen=True, eq=False):
     def is_of(self, request: Stored) -> bool:
         """Whether a stored digest is this request's."""
         return isinstance(request, bytes) and compare_digest(request, self.request)
+
+    def begin(self) -> Failure | None:
+        """Hold the key, unless another request holds it now. To be called on any thread."""
+        request = self.in_progress.setdefault(self.row, self.request)
+        if request is self.request:
+            return None
+        return IN_PROGRESS if self.is_of(request) else MISMATCH
+
+    def end(self) -> None:
+        self.in_progress.pop(self.row, None)
 
 
 class Keys:
@@ -115,29 +127,13 @@ class Keys:
         self._in_progress: dict[bytes, bytes] = {}
         self._stored = count()
 
-    def held(
-        self, key: str, who: str, identity: str | None, route: str, content: tuple[bytes, ...], now: datetime
-    ) -> Held:
-        """`key`, sent by a caller to an endpoint. `content` is what makes it the same request: path, query, body."""
+    def held(self, key: str, who: str, identity: str | None, route: str, content: tuple[bytes, ...], now: int) -> Held:
+        """`key`, sent by a caller to an endpoint. `content` is what makes it the same request: path, query, body.
+        `now`: microseconds since 1970."""
         made = blake2b(_encode((who, identity, route, key)), key=self._secret).digest()
         request = blake2b(_encode(content), digest_size=32, key=made[16:32]).digest()
-        since = (now - _EPOCH) // _MICROSECOND
         # Reckoned as a number: no year is the last one.
-        return Held(made[:16], request, made[32:], since, since + self._kept, self._stored)
-
-    def begin(self, held: Held) -> Failure | None:
-        """Hold the key, unless another request holds it now. To be called on any thread."""
-        request = self._in_progress.setdefault(held.row, held.request)
-        if request is held.request:
-            return None
-        return IN_PROGRESS if held.is_of(request) else MISMATCH
-
-    def end(self, held: Held) -> None:
-        self._in_progress.pop(held.row, None)
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+        return Held(made[:16], request, made[32:], now, now + self._kept, self._in_progress, self._stored)
 
 
 def once(step: Next, held: Held, mismatch: Callable[[], Next], repeated: Callable[[], None]) -> Next:
@@ -146,8 +142,19 @@ def once(step: Next, held: Held, mismatch: Callable[[], Next], repeated: Callabl
     if not isinstance(step, Wait):
         return step
     work, resume = step.work, step.resume
-    if not isinstance(work, Transact):
-        return Wait(work, lambda result: once(resume(result), held, mismatch, repeated))
+    if isinstance(work, Transact):
+        return done_once(work, resume, held, mismatch, repeated)
+    return Wait(work, lambda result: once(resume(result), held, mismatch, repeated))
+
+
+def done_once(
+    work: Transact,
+    resume: Callable[[Any], Next],
+    held: Held,
+    mismatch: Callable[[], Next],
+    repeated: Callable[[], None],
+) -> Wait:
+    """The same of an operation that has come to its transaction."""
     done = partial(_done, held, work.work, resume, repeated)
     return Wait(Transact(done, work.again), lambda found: found if isinstance(found, Response) else mismatch())
 

@@ -54,8 +54,7 @@ def counting(
     if not rates:
         return lambda caller, request, env: ()
     if service.counter is None and not service.together:
-        count_here, elapsed = counter(rates), service.sources.elapsed
-        return lambda caller, request, env: count_here(Asking(caller, request.address, env), elapsed())
+        return counter(rates, service.sources.elapsed)
 
     def counted(caller: Caller, request: Request, env: Environment) -> tuple[Told, ...] | Share | Ask | None:
         told = counted_by(rates, Asking(caller, request.address, env))

@@ -17,7 +17,7 @@ from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import NOT_TAKEN, Content, Exchange, call_of
 from ninefold.runtime.request.handed import Handed, asked_by
-from ninefold.runtime.request.idempotency import once, sent_key
+from ninefold.runtime.request.idempotency import done_once, sent_key
 from ninefold.runtime.request.left import Asks, counting
 from ninefold.runtime.request.perform import held_by, mismatched
 from ninefold.runtime.request.precedents import Precedent
@@ -54,7 +54,7 @@ def written(service: Service, endpoint: Endpoint, admission: Admission, most: in
             if type(step) is not Wait or type(step.work) is not Transact:
                 return None
             x = asked_by(service, call, version, endpoint, values, caller, admission, came)
-            done = step if key is None else _held(x, step, key)
+            done = step if key is None else _held(x, step, step.work, key)
             if done is None:
                 return None
             if not is_counted:
@@ -126,15 +126,13 @@ class _Bodies:
         return True
 
 
-def _held(x: Exchange, step: Wait, key: str) -> Wait | None:
+def _held(x: Exchange, step: Wait, work: Transact, key: str) -> Wait | None:
     """A write is done once for the key that came, which is in progress from here on. None: it is already."""
-    asked, admission, keys = x.asked, x.admission, x.service.keys
+    asked, admission = x.asked, x.admission
     assert asked is not None and admission is not None
     asked.key = key
     asked.held = held = held_by(x, asked)
-    if keys is None or held is None or keys.begin(held) is not None:
+    if held is None or held.begin() is not None:
         return None
     asked.holds = True
-    done = once(step, held, partial(mismatched, x, asked, admission), asked.repeats)
-    assert isinstance(done, Wait)
-    return done
+    return done_once(work, step.resume, held, partial(mismatched, x, asked, admission), asked.repeats)

@@ -31,8 +31,8 @@ def operate(x: Exchange, asked: Asked) -> Next:
     if admission is None:
         return x.answer()
     asked.held = held = held_by(x, asked)
-    if not x.failures and held is not None and x.service.keys is not None and not asked.holds:
-        clash = x.service.keys.begin(held)
+    if not x.failures and held is not None and not asked.holds:
+        clash = held.begin()
         if clash is not None:
             x.refuse(clash)
             return judged(x, asked, admission)
@@ -75,14 +75,14 @@ def _held_elsewhere(x: Exchange, asked: Asked, held: Held, admission: Admission,
 
 def held_by(x: Exchange, asked: Asked) -> Held | None:
     """The request under its idempotency key. A caller without a credential shares its keys with all the others."""
-    raw = asked.content.raw
-    if asked.key is None or raw is None or x.service.keys is None:
+    raw, service, request = asked.content.raw, x.service, x.request
+    if asked.key is None or raw is None or service.keys is None:
         return None
-    content: tuple[bytes, ...] = (x.request.path, x.request.query, raw)
+    content: tuple[bytes, ...] = (request.path, request.query, raw)
     if x.endpoint.grants:  # whose token it is may stand there, and not in the body
-        content = (*content, x.request.headers.get("authorization", "").encode("utf-8", "surrogateescape"))
-    caller, now = x.caller, x.service.sources.clock()
-    return x.service.keys.held(asked.key, caller.who, caller.identity, x.endpoint.scope, content, now)
+        content = (*content, request.headers.get("authorization", "").encode("utf-8", "surrogateescape"))
+    caller, now = x.caller, service.sources.microseconds()
+    return service.keys.held(asked.key, caller.who, caller.identity, x.endpoint.scope, content, now)
 
 
 def _compared_first(x: Exchange, asked: Asked, admission: Admission) -> Next:

@@ -15,6 +15,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from hashlib import sha256
+from itertools import repeat
+from operator import attrgetter, call
 from typing import Any, TypeAlias, assert_never
 
 import msgspec
@@ -23,7 +25,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.tree import free_variables
 from ninefold.plan import limits as plan
-from ninefold.runtime.messages.message import HeaderFields, header_value
+from ninefold.runtime.messages.message import HeaderFields, Request, header_value
 from ninefold.runtime.request.algorithms import Algorithm, FixedWindow, SlidingWindow, Standing, TokenBucket
 from ninefold.runtime.request.schemes import Caller
 from ninefold.runtime.store.protocol import Changes
@@ -48,6 +50,7 @@ class Rate:
         self.named = _string(rate.name)
         self.policy = _policy(rate, self.named)
         self._algorithm = algorithm(rate)
+        self._grows, self._taken = self._algorithm.grows, self._algorithm.taken
         self._states: OrderedDict[Key, Any] = OrderedDict()
         self._most = most
         self._size = 0
@@ -62,17 +65,17 @@ class Rate:
 
     def count(self, key: Key, now: int) -> Standing | None:
         """Count one more request: how the key stands then; None: none remained, and it is not counted."""
-        states, algorithm = self._states, self._algorithm
+        states = self._states
         state = states.get(key)
-        size = self._cost(state) if algorithm.grows and state is not None else 0
-        taken = algorithm.taken(state, now)
+        size = self._cost(state) if self._grows and state is not None else 0
+        taken = self._taken(state, now)
         if taken is None:
             return None
         states[key], standing = taken
+        if state is None or self._grows:
+            self._size += self._cost(taken[0]) - size
         if state is not None:
             states.move_to_end(key)
-        if state is None or algorithm.grows:
-            self._size += self._cost(taken[0]) - size
         if now >= self._looks_at or self._size > self._most:
             self._forget(now)
         return standing
@@ -147,28 +150,31 @@ class Asking(msgspec.Struct, frozen=True):
     env: Env
 
 
-def _key(of: plan.Counted) -> Callable[[Asking], Key | None]:
+KeyOf: TypeAlias = Callable[[Caller, str, Env], Key | None]
+"""Takes what a request is counted by (`Asking`) piece by piece: one that is made for each request costs as much as what
+it is asked for."""
+
+
+def _key(of: plan.Counted) -> KeyOf:
     match of:
         case "caller":
             return _caller
         case "address":
-            return lambda asking: asking.address
+            return lambda caller, address, env: address
         case _:
             return _value(compile(of))
 
 
-def _caller(asking: Asking) -> Key:
+def _caller(caller: Caller, address: str, env: Env) -> Key:
     """Who called, by scheme and row; where no credential was accepted, the address is all there is to tell by."""
-    if asking.caller.identity is None:
-        return f"address {asking.address}"
-    return f"{asking.caller.who} {asking.caller.identity}"
+    return f"address {address}" if caller.identity is None else caller.name
 
 
-def _value(evaluate: Callable[[Env], Any]) -> Callable[[Asking], Key | None]:
-    def key(asking: Asking) -> Key | None:
+def _value(evaluate: Callable[[Env], Any]) -> KeyOf:
+    def key(caller: Caller, address: str, env: Env) -> Key | None:
         """None: the expression has no value for this request."""
         try:
-            value = evaluate({**asking.env, "caller": asking.caller.values})
+            value = evaluate({**env, "caller": caller.values})
         except EvaluationError:
             return None
         if value is None:
@@ -193,26 +199,30 @@ def count(rates: Sequence[Rate], asking: Asking, now: int) -> tuple[Told, ...]:
     return count_keys(keys_of(rates, asking), now)
 
 
-def counter(rates: Sequence[Rate]) -> Callable[[Asking, int], tuple[Told, ...] | None]:
-    """The same as one function. None: one of them refuses it."""
+def counter(
+    rates: Sequence[Rate], elapsed: Callable[[], int]
+) -> Callable[[Caller, Request, Env], tuple[Told, ...] | None]:
+    """The same as one function. `elapsed`: gives the time. None: one of them refuses it."""
     if len(rates) == 1:
-        return _counter_of_one(rates[0])
+        return _counter_of_one(rates[0], elapsed)
 
-    def counted(asking: Asking, now: int) -> tuple[Told, ...] | None:
-        told = count(rates, asking, now)
+    def counted(caller: Caller, request: Request, env: Env) -> tuple[Told, ...] | None:
+        told = count(rates, Asking(caller, request.address, env), elapsed())
         return None if any(each.refused for each in told) else told
 
     return counted
 
 
-def _counter_of_one(rate: Rate) -> Callable[[Asking, int], tuple[Told, ...] | None]:
+def _counter_of_one(
+    rate: Rate, elapsed: Callable[[], int]
+) -> Callable[[Caller, Request, Env], tuple[Told, ...] | None]:
     key_of, count_key = rate.of, rate.count
 
-    def counted(asking: Asking, now: int) -> tuple[Told, ...] | None:
-        key = key_of(asking)
+    def counted(caller: Caller, request: Request, env: Env) -> tuple[Told, ...] | None:
+        key = key_of(caller, request.address, env)
         if key is None:
             return ()
-        stands = count_key(key, now)
+        stands = count_key(key, elapsed())
         return None if stands is None else (Told(rate, stands, False),)
 
     return counted
@@ -220,7 +230,8 @@ def _counter_of_one(rate: Rate) -> Callable[[Asking, int], tuple[Told, ...] | No
 
 def keys_of(rates: Sequence[Rate], asking: Asking) -> list[tuple[Rate, Key]]:
     """The rates that take part in counting a request, each with the key that it counts by."""
-    return [(rate, key) for rate in rates if (key := rate.of(asking)) is not None]
+    by = asking.caller, asking.address, asking.env
+    return [(rate, key) for rate in rates if (key := rate.of(*by)) is not None]
 
 
 def count_keys(keys: Sequence[tuple[Rate, Key]], now: int) -> tuple[Told, ...]:
@@ -271,13 +282,21 @@ TRY_AGAIN: tuple[tuple[bytes, bytes], ...] = ((RETRY_AFTER, b"1"),)
 """Of a service that has too much to do: it is over in a moment, or nobody knows when."""
 
 
+class Fields(msgspec.Struct, frozen=True):
+    """Headers that tell of rates: of each its name, what it carries, and what writes that of one rate."""
+
+    names: tuple[bytes, ...] = ()
+    carries: tuple[plan.Carries, ...] = ()
+    writes: tuple[Callable[[Told], bytes], ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Headers:
-    """The headers that tell of rates: of each its name, what it carries, and what writes that of one rate. `usual`:
-    those of a response that refuses nothing for a rate. `retries`: one of the others says when to ask again."""
+    """`fields`: of a response that refuses its request for a rate; `usual`: of any other. `retries`: one of the former
+    says when to ask again."""
 
-    fields: Sequence[tuple[bytes, plan.Carries, Callable[[Told], bytes]]] = ()
-    usual: Sequence[tuple[bytes, plan.Carries, Callable[[Told], bytes]]] = ()
+    fields: Fields = Fields()
+    usual: Fields = Fields()
     retries: bool = False
 
     def told(self, told: Sequence[Told], refused: bool) -> HeaderFields:
@@ -285,11 +304,10 @@ class Headers:
         for the rate that is the nearest to its end."""
         fields = self.fields if refused else self.usual
         if len(told) == 1:
-            alone = told[0]
-            return tuple([(name, write(alone)) for name, _, write in fields])
+            return tuple(zip(fields.names, map(call, fields.writes, repeat(told[0])), strict=True))
         nearest = min(told, key=_left_of)
         found: list[tuple[bytes, bytes]] = []
-        for name, carries, write in fields:
+        for name, carries, write in zip(fields.names, fields.carries, fields.writes, strict=True):
             match carries:
                 case "policies" | "standings":
                     value = b", ".join(map(write, told))
@@ -306,7 +324,7 @@ class Headers:
 def _writing(carries: plan.Carries) -> Callable[[Told], bytes]:
     match carries:
         case "policies":
-            return lambda each: each.rate.policy
+            return attrgetter("rate.policy")
         case "standings":
             return _item
         case "limit":
@@ -324,7 +342,7 @@ def _writing(carries: plan.Carries) -> Callable[[Told], bytes]:
 def _item(each: Told) -> bytes:
     """Of RateLimit (draft-ietf-httpapi-ratelimit-headers)."""
     standing = each.standing
-    return b"%b;r=%d;t=%d" % (each.rate.named, standing.remaining, _seconds(standing.reset))
+    return b"%b;r=%d;t=%d" % (each.rate.named, standing.remaining, -(-standing.reset // _SECOND))
 
 
 def _wait_of(told: Told) -> int:
@@ -336,9 +354,14 @@ def _left_of(told: Told) -> tuple[int, int]:
 
 
 def headers(limits: plan.Limits) -> Headers:
-    fields = [(header_value(each.name.lower()), each.carries, _writing(each.carries)) for each in limits.headers]
-    usual = [each for each in fields if each[1] != "retry after"]
-    return Headers(fields, usual, len(usual) < len(fields))
+    usual = [each for each in limits.headers if each.carries != "retry after"]
+    return Headers(_fields(limits.headers), _fields(usual), len(usual) < len(limits.headers))
+
+
+def _fields(stated: Sequence[plan.RateHeader]) -> Fields:
+    names = tuple(header_value(each.name.lower()) for each in stated)
+    carries = tuple(each.carries for each in stated)
+    return Fields(names, carries, tuple(map(_writing, carries)))
 
 
 def by_name(limits: plan.Limits) -> Mapping[str, Rate]:
@@ -369,4 +392,7 @@ def _string(text: str) -> bytes:
 
 def _seconds(nanoseconds: int) -> int:
     """Whole seconds after which it is certain."""
-    return -(-nanoseconds // 1_000_000_000)
+    return -(-nanoseconds // _SECOND)
+
+
+_SECOND = 1_000_000_000

@@ -42,8 +42,11 @@ class Caller(msgspec.Struct, frozen=True):
     proof: Mapping[str, Stored] = {}
     root: Mapping[str, Any] = {}
     """What expressions read as `caller`."""
+    name: str = ""
+    """What tells it from all callers of whatever scheme, where it has an identity."""
 
     def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "name", f"{self.who} {self.identity}")
         root = self.values if self.credential is None else {"credential": self.credential, **self.values}
         msgspec.structs.force_setattr(self, "root", root)
 
