@@ -76,7 +76,7 @@ def patient(plan: ServicePlan) -> ServicePlan:
     stated = plan.limits.request_microseconds
     if stated is None or stated < 2_000_000:
         return plan
-    return replace(plan, limits=replace(plan.limits, request_microseconds=max(stated, 120_000_000)))
+    return replace(plan, limits=replace(plan.limits, said=plan.limits.said | {"timeout": max(stated, 120_000_000)}))
 
 
 @contextmanager

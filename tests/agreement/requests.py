@@ -252,7 +252,7 @@ class Asker:
         elif _is_conditional(endpoint) and self._beside.random() < 0.1:
             name = self._beside.choice(["if-match", "if-none-match"])
             headers[name] = self._beside.choice(["*", '"nothing"', *(f'"⟦{each}⟧"' for each in self.tags[:2])])
-        if endpoint.idempotency_key is not None and self._often(0.8):
+        if "idempotency key" in endpoint.said and self._often(0.8):
             headers["idempotency-key"] = self.random.choice(["k1", "k2", '"k1"', '"k2"', "k1", '""', " "])
             if self._kept and self._often(0.4):
                 self._last = self.random.choice(self._kept)

@@ -11,8 +11,12 @@ import pytest
 
 from ninefold import language
 from ninefold.contract.questions.question import PART_QUESTIONS, QUESTIONS
+from ninefold.language import shapes
 from ninefold.language.declaration import Declared, Each, join, members, rows
+from ninefold.language.endpoints import Endpoint
+from ninefold.language.events import Webhooks
 from ninefold.language.key import Kind
+from ninefold.language.limits import Limits
 from ninefold.language.records import keys_of, reader
 from ninefold.language.table import vocabulary
 
@@ -81,3 +85,13 @@ def test_each_record_stands_somewhere() -> None:
     for record in RECORDS:
         own = [row.path for row in rows(record, 1)]
         assert any(all(join(at, path) in table for path in own) for at in ("", *table)), record.__name__
+
+
+PLAIN = (shapes.Boolean, shapes.Integer, shapes.Duration, shapes.Size, shapes.Date, shapes.Word, shapes.Text)
+
+
+@pytest.mark.parametrize(("record", "each"), [(record, each) for record, each in DECLARED if each.planned], ids=_called)
+def test_what_goes_along_to_the_plan_is_plain_and_has_a_carrier(record: type, each: Declared) -> None:
+    """A record whose plan has a mapping `said` carries it; another has none yet, and its stages carry it by name."""
+    assert isinstance(each.key.shape, PLAIN), "only what is one plain value goes along by itself"
+    assert record in (Endpoint, Webhooks, Limits), "the plan has no `said` for this record: give it one"

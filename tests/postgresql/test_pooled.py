@@ -96,7 +96,7 @@ def test_each_kind_of_request_leaves_nothing_in_a_session(by: str) -> None:
 def test_it_is_known_who_serves(monkeypatch: pytest.MonkeyPatch) -> None:
     """By leases as by sessions: another contract, what keeps it otherwise, and whoever wants it alone are refused."""
     url, plan = server.database(), planned(CONTRACT)
-    other = replace(plan, limits=replace(plan.limits, body_bytes=1))
+    other = replace(plan, limits=replace(plan.limits, said={"body size": 1}))
 
     def refused(plan: ServicePlan, behind: str, pooled: bool) -> bool:
         with monkeypatch.context() as patience:

@@ -129,7 +129,7 @@ def test_a_database_is_served_for_the_contract_that_made_it(orders: tuple[str, h
     same = open_database(url, planned(ORDERS))
     assert isinstance(same, Opened) and not same.created
     same.database.close()
-    other_limits = replace(planned(ORDERS).limits, body_bytes=1)
+    other_limits = replace(planned(ORDERS).limits, said={"body size": 1})
     held = open_database(url, replace(planned(ORDERS), limits=other_limits))
     assert isinstance(held, Refused) and held.held, "another contract, which it could be served for"
     other = server.database()

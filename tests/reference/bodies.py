@@ -62,7 +62,7 @@ def document_of(request: Request, endpoint: Endpoint, checked: Checked) -> Any:
     failures = []
     if announced and not _is_read(request.headers.get("content-type", ""), endpoint, checked):
         failures.append(Failure("unsupported media type"))
-    if len(body) > (1024 * 1024 if checked.body_size is None else checked.body_size):
+    if len(body) > int(checked.limits.said.get("body size", 1024 * 1024)):
         failures.append(Failure("too large"))
     if failures:
         return failures

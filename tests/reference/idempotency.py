@@ -16,7 +16,7 @@ from ninefold.checked.endpoints import Endpoint
 def _key(asking: Asking, endpoint: Endpoint) -> str | None:
     """The key that came, with quotes or without."""
     text = asking.request.headers.get("idempotency-key")
-    if endpoint.idempotency_key is None or text is None:
+    if "idempotency key" not in endpoint.said or text is None:
         return None
     return text.strip(" \t").strip('"') or None
 
@@ -24,9 +24,9 @@ def _key(asking: Asking, endpoint: Endpoint) -> str | None:
 def broken_key(asking: Asking, endpoint: Endpoint) -> Iterator[str]:
     """The rule that the key does not keep, if any."""
     text = asking.request.headers.get("idempotency-key")
-    if endpoint.idempotency_key == "required" and text is None:
+    if endpoint.said.get("idempotency key") == "required" and text is None:
         yield "required"
-    elif endpoint.idempotency_key is not None and text is not None and _key(asking, endpoint) is None:
+    elif "idempotency key" in endpoint.said and text is not None and _key(asking, endpoint) is None:
         yield "minLength" if '"' in text else "format"
 
 

@@ -733,7 +733,7 @@ class Change:
         rows, resource = self.work.reading.rows, self.work.resource
         if self.endpoint.verb == "delete":
             return self.row
-        if _stored_size(self.row) > max(LARGEST, 2 * (self.work.checked.body_size or 0)):
+        if _stored_size(self.row) > max(LARGEST, 2 * int(self.work.checked.limits.said.get("body size", 0))):
             raise TooLarge
         old = None if self.work.row is None else rows.find(resource.name, self.work.row.key)
         for each in resource.fields.values():

@@ -463,6 +463,6 @@ PLAN = ServicePlan(
     routes=ROUTES,
     problems=PROBLEMS,
     schemes=(KEY,),
-    limits=Limits(body_bytes=1000),
+    limits=Limits(said={"body size": 1000}),
     versions=Versions("header", "2", "Api-Version", "2", (Version("2"), Version("1", served=False))),
 )

@@ -573,7 +573,7 @@ def test_a_database_that_takes_no_work_is_unavailable(run: Run) -> None:
 
 
 def test_a_request_that_takes_too_long_is_timed_out(run: Run) -> None:
-    service = run(replace(PLAN, limits=Limits(body_bytes=1000, request_microseconds=2_000_000)))
+    service = run(replace(PLAN, limits=Limits(said={"body size": 1000, "timeout": 2_000_000})))
     with socket.create_connection(service.address) as connection:
         connection.sendall(
             b"POST /people HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, Literal
 
 from ninefold.checked.contents import Content, Response
@@ -11,6 +12,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 from ninefold.language.cases import ALL_OTHERS
+from ninefold.language.declaration import Plain
 from ninefold.language.verbs import Verb
 from ninefold.values import Type
 
@@ -90,14 +92,14 @@ class Call:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """How an operation is asked for, and by whom. One with cases is one for each `case`, all with one key. `call`: what
-    is called before any of it. `requests`: how its own requests are read, and `error_shape`: what its own errors look
-    like; None: as all are."""
+    """How an operation is asked for, and by whom. One with cases is one for each `case`, all with one key. `said`:
+    what it says in plain values, by its keys. `call`: what is called before any of it. `requests`: how its own
+    requests are read, and `error_shape`: what its own errors look like; None: as all are."""
 
     method: str
     operation: Operation
     admissions: tuple[Admission, ...]
-    idempotency_key: Literal["optional", "required"] | None = None
+    said: Mapping[str, Plain] = field(default_factory=dict)
     requests: Requests | None = None
     error_shape: ErrorShape | None = None
     case: Case | None = None
@@ -224,10 +226,10 @@ class Subscribers:
 
 @dataclass(frozen=True)
 class Webhooks:
-    """`backoff` in microseconds. `to` None: to the subscriptions that the language has itself. `headers` read `event`
-    and the row, or the subscription."""
+    """`said`: what it says in plain values, by its keys. `backoff` in microseconds. `to` None: to the subscriptions
+    that the language has itself. `headers` read `event` and the row, or the subscription."""
 
-    attempts: int
+    said: Mapping[str, Plain]
     backoff: tuple[int, ...]
     place: Place
     signed: bool

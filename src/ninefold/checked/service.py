@@ -15,6 +15,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
+from ninefold.language.declaration import Plain
 from ninefold.plan.service import NotInForce, OperatorValue
 from ninefold.syntax.nodes import Document, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
@@ -94,11 +95,13 @@ class Rate:
 
 @dataclass(frozen=True)
 class Limits:
-    """`headers`: those that tell of rates, by their names, each with what it carries. `keys_kept` in microseconds."""
+    """`headers`: those that tell of rates, by their names, each with what it carries. `keys_kept` in microseconds.
+    `said`: what else part 8 says in plain values, by its keys."""
 
     rates: tuple[Rate, ...] = ()
     headers: tuple[tuple[str, Carries], ...] = ()
     keys_kept: int | None = None
+    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -275,8 +278,6 @@ class Checked:
     unknown_members: Literal["refused", "ignored"]
     unknown_parameters: Literal["refused", "ignored"]
     texts: bool
-    body_size: int | None
-    request_time: int | None
     limit_places: Mapping[str, Place]
     limits: Limits
     events: Events

@@ -152,8 +152,6 @@ def _words(findings: Findings) -> dict[str, Any]:
         "unknown_members": _word(requests.unknown_members if requests else None, "refused"),
         "unknown_parameters": _word(requests.unknown_parameters if requests else None, "refused"),
         "texts": requests is not None and isinstance(requests.texts, Shown),
-        "body_size": value_of(contract.limits.body_size),
-        "request_time": value_of(contract.limits.timeout),
         "limit_places": {name: findings.place(span) for name, span in _limits(contract)},
     }
 

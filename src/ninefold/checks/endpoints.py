@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Literal
 
 from ninefold.checked.endpoints import Endpoint, Events, Stopped
 from ninefold.checked.lists import Way, ways
@@ -40,6 +39,7 @@ from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as stated
 from ninefold.language import routes
+from ninefold.language.declaration import said
 from ninefold.language.fact import Gap, StatedNone, value_of
 from ninefold.language.question import OpenQuestion
 from ninefold.language.verbs import GRANT
@@ -200,7 +200,7 @@ def _endpoint(
         method=endpoint.method,
         operation=operation,
         admissions=admitted,
-        idempotency_key=_idempotency_key(endpoint),
+        said=said(endpoint),
         requests=check_own_requests(endpoint, findings.contract),
         error_shape=check_own_shape(endpoint, showing),
         case=case,
@@ -280,11 +280,6 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
         yield "`cases` of a stream", endpoint.case.span
     if endpoint.case is not None and any(action.verb == GRANT for action in actions):
         yield "`cases` of a grant", endpoint.case.span
-
-
-def _idempotency_key(endpoint: stated.Endpoint) -> Literal["optional", "required"] | None:
-    key = value_of(endpoint.idempotency_key)
-    return None if key is None else "required" if key.text == "required" else "optional"
 
 
 def _guards(

@@ -31,6 +31,7 @@ from ninefold.expressions.scope import ResourceShape, Scope
 from ninefold.expressions.tree import Call, Constant, Typed
 from ninefold.language import events as stated
 from ninefold.language.actions import Action
+from ninefold.language.declaration import said
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import BuiltIn, Fact, Gap, Proposal, Shown, StatedNone, value_of
 from ninefold.plan.events import EVENT, SECRET, SUBSCRIPTION
@@ -217,9 +218,9 @@ def _webhooks(
     if not isinstance(delivery.webhooks, Shown):
         return None
     stated_webhooks = delivery.webhooks.value
-    attempts, backoff = value_of(stated_webhooks.attempts), value_of(stated_webhooks.backoff)
+    backoff, plain = value_of(stated_webhooks.backoff), said(stated_webhooks)
     signed = findings.contract.events.are_signed
-    if (signed and value_of(stated_webhooks.signature) is None) or attempts is None:
+    if (signed and value_of(stated_webhooks.signature) is None) or value_of(stated_webhooks.attempts) is None:
         return None
     if backoff is None and not isinstance(stated_webhooks.backoff, StatedNone):
         return None
@@ -235,9 +236,9 @@ def _webhooks(
         if to is None:
             return None
     elif receivers.text not in resources:
-        return Webhooks(attempts, backoff or (), place, signed)  # nobody can subscribe
+        return Webhooks(plain, backoff or (), place, signed)  # nobody can subscribe
     headers = _headers(stated_webhooks, receivers.text, vocabulary, findings)
-    return None if headers is None else Webhooks(attempts, backoff or (), place, signed, headers, to)
+    return None if headers is None else Webhooks(plain, backoff or (), place, signed, headers, to)
 
 
 _OUR_OWN = frozenset(["webhook-id", "webhook-timestamp", "webhook-signature", "content-type"])

@@ -11,6 +11,7 @@ from ninefold.diagnostics.codes import HEADER_OF_RATES, LARGE_BODIES, NO_BURST
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import replace
 from ninefold.language import limits as stated
+from ninefold.language.declaration import said
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Proposal, Shown, StatedNone, value_of
 from ninefold.values import Anything, Object
@@ -41,7 +42,8 @@ def check_limits(vocabulary: Vocabulary, findings: Findings) -> Limits:
             Label(body.span, "is more than 1 MiB"),
         )
     rates = tuple(_rates(vocabulary, findings))
-    return Limits(rates, tuple(_headers(findings)), value_of(findings.contract.limits.keys_kept))
+    limits = findings.contract.limits
+    return Limits(rates, tuple(_headers(findings)), value_of(limits.keys_kept), said(limits))
 
 
 def _rates(vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:

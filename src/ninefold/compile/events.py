@@ -284,7 +284,7 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
         to = subscribers.planned(checked, dialect, _unversioned(checked))
         who = {OPERATOR, ANYONE, *(scheme.name for scheme in checked.schemes)} if to is None else set()
         webhooks = Webhooks(
-            attempts=events.webhooks.attempts,
+            said=dict(events.webhooks.said),
             waits=events.webhooks.backoff,
             sees={each: _of_one(Perspective(checked, each, dialect)) for each in sorted(who)},
             to=to,

@@ -12,8 +12,7 @@ def limits(checked: Checked) -> Limits:
     stated = checked.limits
     served = list(dict.fromkeys(endpoint.key for endpoint in checked.endpoints))
     return Limits(
-        body_bytes=checked.body_size,
-        request_microseconds=checked.request_time,
+        said=dict(stated.said),
         places=dict(checked.limit_places),
         rates=tuple(
             Rate(
@@ -32,7 +31,7 @@ def limits(checked: Checked) -> Limits:
             RateHeader(name, carries, checked.places.at("limits", "headers", name)) for name, carries in stated.headers
         ),
         keys_kept_microseconds=stated.keys_kept
-        if any(endpoint.idempotency_key is not None for endpoint in checked.in_all_versions)
+        if any("idempotency key" in endpoint.said for endpoint in checked.in_all_versions)
         else None,
     )
 

@@ -58,7 +58,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         query=tuple(_parameter(each, endpoint, "query", checked) for each in endpoint.takes.query),
         headers=tuple(_parameter(each, endpoint, "request headers", checked) for each in endpoint.takes.headers),
         unknown_parameters=checked.requests_of(endpoint).unknown_parameters,
-        idempotency_key=endpoint.idempotency_key,
+        said=dict(endpoint.said),
         challenge=challenge(endpoint, checked),
         error_shape=None if endpoint.error_shape is None else error_shape(endpoint.error_shape),
         errors=dict(endpoint.errors),
@@ -78,6 +78,7 @@ def _case(case: Endpoint, endpoint: Endpoint, checked: Checked) -> Case:
         segments=None if segments == _segments(endpoint.segments) else segments,
         stored=None if stored == tuple(_stored(endpoint, checked)) else stored,
         errors=None if errors == dict(endpoint.errors) else errors,
+        said=None if case.said == endpoint.said else dict(case.said),
         places=_of_case(case, case.case.called, checked.places),
     )
 
@@ -107,7 +108,7 @@ def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialec
             )
 
 
-_OWN = ("does", "body", "patch", "etag", "idempotency key", "pages", "grant", "issues", "ends", "headers")
+_OWN = ("does", "body", "patch", "etag", "pages", "grant", "issues", "ends", "headers")
 """The keys of an endpoint that may refuse a request, or put something into its response."""
 
 
@@ -129,14 +130,14 @@ def _places(endpoint: Endpoint, checked: Checked) -> dict[str, Place]:
         | {f"requests {key}": place for key, place in places.by_key(requests, *own, "requests").items()}
         | {f"shape {key}": place for key, place in places.by_key(("media type",), *own, "error shape").items()}
         | places.by_key(("produces",), "endpoints")
-        | places.by_key(_OWN, "endpoints", endpoint.key)
+        | places.by_key((*_OWN, *endpoint.said), "endpoints", endpoint.key)
         | places.by_key(endpoint.errors, "endpoints", endpoint.key, "errors")
     )
 
 
 def _of_case(endpoint: Endpoint, case: str, places: Places) -> dict[str, Place]:
     own = ("endpoints", endpoint.key, "cases", case)
-    return places.by_key(_OWN, *own) | places.by_key(endpoint.errors, *own, "errors")
+    return places.by_key((*_OWN, *endpoint.said), *own) | places.by_key(endpoint.errors, *own, "errors")
 
 
 def blocked(stopped: Stopped) -> Blocked:

@@ -28,7 +28,7 @@ _OF_PLACES: Final = frozenset(("trace", "places", "place", "seen", "sort_trace",
 
 _SIDES: Final[dict[str, Side]] = {
     **dict.fromkeys(
-        ("method", "segments", "body", "stored", "path", "query", "headers", "unknown_parameters", "idempotency_key",
+        ("method", "segments", "body", "stored", "path", "query", "headers", "unknown_parameters", "said",
          "cases"), "takes"),
     **dict.fromkeys(("schemes", "challenge"), "guards"),
     **dict.fromkeys(("offers", "error_shape", "errors"), "gives"),

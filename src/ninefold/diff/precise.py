@@ -80,7 +80,8 @@ _PARAMETERS: Final = {"query": "the parameter", "headers": "the header", "path":
 def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
     if _BLOCKED in (old.get("route"), new.get("route")):
         return  # what a gap costs is said of the gap
-    if old.get("idempotency_key") is None and new.get("idempotency_key") == "optional":
+    was_said, is_said = (each.get("said", {}).get("idempotency key") for each in (old, new))
+    if was_said is None and is_said == "optional":
         yield Met("takes", "unproved", None, "the header `Idempotency-Key` was ignored, and is read")
     yield from _bodies(old.get("body"), new.get("body"), any(map(_replaces, admissions(new).values())))
     for name, what in _PARAMETERS.items():

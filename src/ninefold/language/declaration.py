@@ -20,7 +20,7 @@ from functools import cache, partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass, replace
-from ninefold.language.fact import Shown, is_open
+from ninefold.language.fact import Name, Shown, is_open
 from ninefold.language.key import Key, Kind, Order, Side, falling_back
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Read, Reading, Refused, Slot
@@ -122,7 +122,7 @@ class Declared:
 
     `below`: the rows below it that no record has; `beside`: other keys of the mapping that are read with it. `whole`:
     it is read from the whole mapping. A key with the path `""` is that mapping itself: names that the contract chooses
-    (`Each`), or what `below` says.
+    (`Each`), or what `below` says. `planned`: its plain value goes along to the plan (`said`).
     """
 
     key: Key
@@ -140,6 +140,7 @@ class Declared:
     below: tuple[Key, ...] = ()
     beside: tuple[Key, ...] = ()
     whole: Callable[[Level], Any] | None = None
+    planned: bool = False
 
     @property
     def name(self) -> str:
@@ -249,6 +250,21 @@ def members(record: type) -> tuple[Declared, ...]:
     """The declared members of a record, in their order."""
     found = ((each.name, each.metadata.get(_DECLARED)) for each in fields(record))
     return tuple(replace(each, attribute=name) for name, each in found if each is not None)
+
+
+Plain: TypeAlias = bool | int | str
+"""What a key says that goes along to the plan as it is: durations in microseconds, sizes in bytes, words as texts."""
+
+
+def said(record: object) -> dict[str, Plain]:
+    """What of a record goes along to the plan, by its keys; nothing of what is a gap, or `none`."""
+    stated = ((each.name, getattr(record, each.attribute)) for each in members(type(record)) if each.planned)
+    return {name: _plain(fact.value) for name, fact in stated if isinstance(fact, Shown)}
+
+
+def _plain(value: Any) -> Plain:
+    plain: Plain = value.text if isinstance(value, Name) else value
+    return plain
 
 
 def key_of(record: type, attribute: str) -> Key:

@@ -145,7 +145,7 @@ class Endpoint:
         "idempotency key", shapes.Word(("required", "optional")),
         "A request with the header Idempotency-Key is done once, and its response is given again.",
         "The header means nothing.",
-        sentence="the header `Idempotency-Key` is {}", order="words", promise="relax a restriction")
+        sentence="the header `Idempotency-Key` is {}", order="words", promise="relax a restriction", planned=True)
     grant: Fact[Name] | None = adds(
         "grant", shapes.Word(("client_credentials",)), "By which grant of OAuth 2.0 (RFC 6749) a client signs in.",
         "Who signs in knows a password.", side="moves")

@@ -95,7 +95,7 @@ class Webhooks:
         NOT_SENT, says_none=True)
     attempts: Fact[int] | None = asked(
         "attempts", shapes.Integer(1), "How many attempts are made, the first one included.", DELIVERY, NOT_SENT,
-        order="more", promise="raise a limit")
+        order="more", promise="raise a limit", planned=True)
     backoff: Fact[tuple[int, ...]] | None = asked(
         "backoff", shapes.ListOf(shapes.Duration()),
         "The wait before each further attempt; the last counts for all that come after it.", DELIVERY, NOT_SENT,

@@ -158,14 +158,14 @@ class Limits:
     body_size: Fact[int] | None = asked(
         "body size", shapes.Size(), "The largest request body; a larger one is `too large`.", BODY_SIZE,
         "a body may have 1 MiB", when=if_asked(BODY_SIZE), says_none=True, sentence="a body has at most {}",
-        order="more", promise="raise a limit")
+        order="more", promise="raise a limit", planned=True)
     pages: Fact[Pages] | None = asked(
         "pages", One(Pages), "How much of a list one response holds; `none` for all of it.", PAGES, PAGED,
         when=When("there is a list"), says_none=True)
     timeout: Fact[int] | None = asked(
         "timeout", shapes.Duration(), "How long a request may take; then it is `timed out`.", TIMEOUT,
         "no time is limited", says_none=True, sentence="a request takes at most {}",
-        order="more", promise="raise a limit")
+        order="more", promise="raise a limit", planned=True)
     keys_kept: Fact[int] | None = asked(
         "idempotency keys kept", shapes.Duration(), "How long an idempotency key and its response are kept.", KEYS,
         "endpoints that take keys are not served", when=if_asked(KEYS), says_none=True,

@@ -120,12 +120,13 @@ class Headers(msgspec.Struct, frozen=True):
 
 
 class Webhooks(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Standard Webhooks 1.0, without signatures where nothing is `signed`. `waits`: microseconds before each further
+    """Standard Webhooks 1.0, without signatures where nothing is `signed`. `said`: what the contract says of them in
+    plain values, by its keys, such as the `attempts` that are made at most. `waits`: microseconds before each further
     attempt; the last counts again where there are more attempts. `sees`: for each kind of caller, the select that says
     whether such a caller sees the row of one event (bound to `$log.position`). `to` None: to the subscriptions that the
     language has itself."""
 
-    attempts: int
+    said: dict[str, bool | int | str]
     waits: tuple[int, ...]
     sees: dict[str, Statement]
     to: Subscribers | None = None

@@ -39,13 +39,25 @@ class RateHeader(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`body_bytes`: a larger body is `too large`, told while it is read. `request_microseconds`: a request that
-    takes longer is `timed out`. None: not limited by the contract. `places`: where each is stated, by its condition.
+    """`said`: what part 8 says in plain values, by its keys. `places`: where each is stated, by its condition.
     `keys_kept_microseconds`: how long an idempotency key and its response are kept; None: no endpoint takes one."""
 
-    body_bytes: int | None = None
-    request_microseconds: int | None = None
+    said: dict[str, bool | int | str] = {}
     places: dict[str, Place] = {}
     rates: tuple[Rate, ...] = ()
     headers: tuple[RateHeader, ...] = ()
     keys_kept_microseconds: int | None = None
+
+    @property
+    def body_bytes(self) -> int | None:
+        """A larger body is `too large`, told while it is read; None: the contract does not limit it."""
+        return self._number("body size")
+
+    @property
+    def request_microseconds(self) -> int | None:
+        """A request that takes longer is `timed out`; None: the contract does not limit it."""
+        return self._number("timeout")
+
+    def _number(self, key: str) -> int | None:
+        value = self.said.get(key)
+        return value if isinstance(value, int) else None

@@ -133,7 +133,7 @@ class Body(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Case(msgspec.Struct, frozen=True, omit_defaults=True):
     """A case of an endpoint: the requests for which `by` gives its name; None: those that are of no other. `segments`,
-    `stored` and `errors` are those of the endpoint where they are None; `places`: what is stated in the case."""
+    `stored`, `errors` and `said` are the endpoint's where they are None; `places`: what is stated in the case."""
 
     name: str | None
     body: Body | None = None
@@ -141,6 +141,7 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True):
     segments: tuple[Segment, ...] | None = None
     stored: tuple[Parameter, ...] | None = None
     errors: dict[str, str] | None = None
+    said: dict[str, bool | int | str] | None = None
     places: dict[str, Place] = {}
 
 
@@ -174,8 +175,8 @@ class Admission(msgspec.Struct, frozen=True, omit_defaults=True):
 class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_defaults=True, kw_only=True):
     """`key` is the endpoint as written. `offers`: the media type that is written (for Accept).
     `schemes`: every scheme that the contract admits here, also those that this build accepts no credential of.
-    `idempotency_key`: the header Idempotency-Key is honoured; its writes are done once. `stored`: the names of the path
-    whose values a row is created with, each with the schema of its field; `path`: those that are no fields."""
+    `said`: what the endpoint says in plain values, by its keys. `stored`: the names of the path whose values a row is
+    created with, each with the schema of its field; `path`: those that are no fields."""
 
     key: str
     method: str
@@ -189,7 +190,7 @@ class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_
     query: tuple[Parameter, ...] = ()
     headers: tuple[Parameter, ...] = ()
     unknown_parameters: Literal["refused", "ignored"] = "refused"
-    idempotency_key: Literal["optional", "required"] | None = None
+    said: dict[str, bool | int | str] = {}
     challenge: str | None = None
     """How the clients are known to whom tokens are granted."""
     cases: Cases | None = None
@@ -201,6 +202,12 @@ class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_
     """Where what it answers is stated besides, by the key (`request media type`, `unknown members`, `etag`, the
     conditions of `errors` …)."""
     trace: tuple[Place, ...] = ()
+
+    @property
+    def idempotency_key(self) -> Literal["optional", "required"] | None:
+        """The header Idempotency-Key is honoured; its writes are done once."""
+        word = self.said.get("idempotency key")
+        return None if word is None else "required" if word == "required" else "optional"
 
 
 def in_case(route: Served, number: int) -> Served:
@@ -216,6 +223,7 @@ def in_case(route: Served, number: int) -> Served:
         segments=route.segments if case.segments is None else case.segments,
         stored=route.stored if case.stored is None else case.stored,
         errors=route.errors if case.errors is None else case.errors,
+        said=route.said if case.said is None else case.said,
         places={**route.places, **case.places},
     )
 

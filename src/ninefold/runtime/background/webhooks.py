@@ -77,7 +77,7 @@ class Webhooks:
         unversioned: str | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        self._attempts = webhooks.attempts
+        self._attempts = int(webhooks.said["attempts"])
         self._waits = webhooks.waits
         self._receivers: Receivers = (
             OfSubscriptions(webhooks, service, database)
