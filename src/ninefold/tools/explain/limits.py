@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, value_of
-from ninefold.language.limits import Pages, Rate, applying, narrowed, reached
+from ninefold.language.limits import Limits, Pages, Rate, applying, narrowed, reached
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
-from ninefold.tools.explain.told import named, told
+from ninefold.tools.explain.told import besides, named, told
+
+OF_SOME = ("rates", "headers", "body_size", "pages", "keys_kept")
+"""What of part 8 is about some endpoints."""
 
 
 def rate(g: Grounds, own: Rate) -> Item:
@@ -25,8 +28,8 @@ def holding(g: Grounds, endpoint: Endpoint) -> list[Item]:
     # Where one word speaks for the whole part, it is told once.
     if isinstance(endpoint.body, Shown) and limits.body_size is not limits.rates:
         items += told(g, limits, "body_size")
-    if limits.timeout is not limits.rates:
-        items += told(g, limits, "timeout")
+    of_all = [name for name in besides(Limits, *OF_SOME) if getattr(limits, name) is not limits.rates]
+    items += told(g, limits, *of_all) if of_all else []
     return items + (told(g, limits, "keys_kept") if isinstance(endpoint.idempotency_key, Shown) else [])
 
 
@@ -35,7 +38,7 @@ def part(g: Grounds) -> list[Item]:
     return [
         *told(g, limits, "rates", "headers", "body_size"),
         *pages(g, limits.pages),
-        *told(g, limits, "timeout", "keys_kept"),
+        *told(g, limits, *besides(Limits, "rates", "headers", "body_size", "pages")),
     ]
 
 

@@ -15,7 +15,7 @@ from ninefold.language.resources import Field, Resource, SharedType
 from ninefold.language.schemas import Schema
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
-from ninefold.tools.explain.told import told
+from ninefold.tools.explain.told import besides, told
 
 
 def rules(schema: Mapping[str, Any]) -> str:
@@ -57,11 +57,12 @@ def field(g: Grounds, resource: Resource, own: Field) -> Item:
 def _of_field(g: Grounds, own: Field) -> Iterator[Item]:
     schema = value_of(own.schema)
     yield from g.fact("schema", own.schema) if schema is None else asked(g, schema)
-    yield from told(g, own, "references", "inverse", "on_delete", "on_create", "on_change")
-    yield from told(g, own, "computed", "normalise")
+    yield from told(g, own, *MADE_AND_REFERRED_TO)
     yield from g.fact("secret", own.secret, lambda name: SECRETS.get(name.text, name.text))
-    yield from told(g, own, "unique", "immutable", "sensitive", "state")
+    yield from told(g, own, *besides(Field, *MADE_AND_REFERRED_TO, "schema", "secret"))
 
+
+MADE_AND_REFERRED_TO = ("references", "inverse", "on_delete", "on_create", "on_change", "computed", "normalise")
 
 SECRETS = {
     "password": "password, kept as an Argon2id hash and never readable",

@@ -44,6 +44,11 @@ def told(g: Grounds, record: object, *only: str) -> list[Item]:
     return [item for name, fact in facts.items() if once[id(fact)] == name for item in _told(g, found[name], fact)]
 
 
+def besides(record: type, *told: str) -> tuple[str, ...]:
+    """What of a record is not told otherwise, so that a key that is new is told too."""
+    return tuple(each.attribute for each in members(record) if each.attribute not in told)
+
+
 def named(g: Grounds, record: Any, head: str) -> Item:
     """A record that has a name, with its facts. `head`: `the rate {}`."""
     return g.together(head.format(record.name), record.span, told(g, record))
