@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.contracts import plan_of
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
 
 from ninefold.pipeline import compile_document
+from ninefold.runtime.http.chunks import TOKEN
 from ninefold.runtime.http.cycle import begun_head, response_head
+from ninefold.runtime.http.framing import fields_are_sound
 
 pytestmark = pytest.mark.serves
 
@@ -123,3 +128,20 @@ def test_no_value_ends_its_line(value: bytes) -> None:
             begun_head(200, b"", fields)
         with pytest.raises(ValueError, match="a header of the response is none"):
             response_head("GET", "1.1", 200, fields, keeps=True)
+
+
+PIECES = st.lists(
+    st.sampled_from([b"x-a", b"b", b"\xe4", b"~", b" ", b"\t", b":", b"\r\n", b"\r", b"\n", b"\0", b"\x1f", b"\x7f"]),
+    max_size=4,
+).map(b"".join)
+
+
+@given(st.lists(st.tuples(PIECES, PIECES), max_size=3))
+def test_what_is_no_field_is_told_of_names_and_of_values_alike(fields: list[tuple[bytes, bytes]]) -> None:
+    block = b"".join(b"%b: %b\r\n" % each for each in fields)
+    if all(re.fullmatch(TOKEN, name) and re.fullmatch(rb"[\t -~\x80-\xff]*", value) for name, value in fields):
+        assert fields_are_sound(block)
+        assert begun_head(200, b"", tuple(fields)) == b"HTTP/1.1 200 OK\r\n" + block
+    else:
+        with pytest.raises(ValueError, match="a header of the response is none"):
+            begun_head(200, b"", tuple(fields))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
@@ -12,7 +13,7 @@ from operator import itemgetter
 from typing import Any, Protocol, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.runtime.http.chunks import Refused
+from ninefold.runtime.http.chunks import TOKEN, Refused
 from ninefold.runtime.http.framing import Head, Requests, fields_are_sound
 from ninefold.runtime.messages.message import HeaderFields
 
@@ -285,10 +286,23 @@ def begun_head(status: int, common: bytes | None, own: HeaderFields) -> bytes | 
 
 
 def lines_of(fields: HeaderFields) -> bytes | None:
-    """Those of a head; None: one of them is of the connection."""
-    if not _OF_CONNECTION.isdisjoint(map(_name, fields)):
+    """Those of a head; None: one of them is of the connection. Raises ValueError as `_block` does."""
+    # Responses have the same names again and again, and values of their own.
+    if _are_of_connection(tuple(map(_name, fields))):
         return None
-    return _block(list(map(_line, fields)))
+    lines = b"\r\n".join((*map(_line, fields), b""))
+    # Of values that are sound nothing is left but the ends of their lines.
+    if lines.translate(None, _IN_A_LINE) != b"\r\n" * len(fields):
+        raise ValueError(_NO_FIELD)
+    return lines
+
+
+@lru_cache(maxsize=256)
+def _are_of_connection(names: tuple[bytes, ...]) -> bool:
+    """Whether one of them is. Raises ValueError where one is no name."""
+    if not all(map(_is_name, names)):
+        raise ValueError(_NO_FIELD)
+    return not _OF_CONNECTION.isdisjoint(names)
 
 
 def _block(lines: Sequence[bytes]) -> bytes:
@@ -296,12 +310,15 @@ def _block(lines: Sequence[bytes]) -> bytes:
     another one (RFC 9110 5.5)."""
     block = b"\r\n".join((*lines, b""))
     if block.count(b"\n") != len(lines) or not fields_are_sound(block):
-        raise ValueError("a header of the response is none")
+        raise ValueError(_NO_FIELD)
     return block
 
 
 _lines_again = lru_cache(maxsize=256)(lines_of)
 _name, _line = itemgetter(0), b": ".join
+_is_name = re.compile(TOKEN).fullmatch
+_IN_A_LINE = bytes([0x09, *range(0x20, 0x7F), *range(0x80, 0x100)])
+_NO_FIELD = "a header of the response is none"
 _OF_CONNECTION = frozenset((b"content-length", b"connection", b"transfer-encoding"))
 _STATUS_LINES = {status: status_line(status) for status in range(100, 600)}
 

@@ -182,7 +182,7 @@ def _done(
 ) -> Response | Failure:
     """In a transaction: the response that is stored, or the work, its response, and the two stored together. A work
     that is refused raises, and nothing of it is stored: it may be tried again with the same key."""
-    rows = session.run(*held.finding)
+    rows = session.run(FIND, [held.row, held.now])
     if rows:
         request, sealed = rows[0]
         if not held.is_of(request):
