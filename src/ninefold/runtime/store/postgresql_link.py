@@ -175,15 +175,15 @@ class Link:
     ) -> Link:
         """`bounds`: settings of its session, or of each transaction of a pooled one that begins with `local`. `kind`:
         of the server. Raises Lost, caused by what the driver raised."""
-        if pooled:
-            # What PgBouncer knows; a name of each process's own it would have to set whenever another has its turn.
-            settings = {"application_name": "ninefold", "standard_conforming_strings": "on"}
-        else:
-            settings = {
+        # What PgBouncer knows; a name of each process's own it would have to set whenever another has its turn.
+        settings = {"application_name": "ninefold", "standard_conforming_strings": "on"}
+        if not pooled:
+            settings |= {
                 "application_name": f"ninefold {os.getpid()}",
-                "standard_conforming_strings": "on",
                 # A snapshot is a statement's: whoever has waited for a lock sees what was done before.
                 "default_transaction_isolation": "read committed",
+                # A number that becomes text keeps all its digits.
+                "extra_float_digits": "1",
                 **bounds,
             }
         connecting = asyncpg.connect(

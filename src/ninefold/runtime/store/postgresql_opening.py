@@ -236,6 +236,9 @@ def examine(ask: Ask, name: str) -> None:
         raise _refused(name, f"it is PostgreSQL {version // 10_000}, and {OLDEST} is the oldest that will do")
     if encoding != "UTF8":
         raise _refused(name, f"its encoding is {encoding}, and not UTF8")
+    if int(ask("SHOW extra_float_digits")[0][0]) < 1:
+        # A session of our own says otherwise; behind a pooler there is none.
+        raise _refused(name, "its setting extra_float_digits rounds numbers", "set it to 1, for this user or database")
     before = time()
     said = float(ask("SELECT extract(epoch FROM clock_timestamp())::float8")[0][0])
     if not before - CLOCKS <= said <= time() + CLOCKS:
