@@ -1,5 +1,5 @@
 """What a database or its user has for settings changes nothing of what a service answers: where a session cannot have
-its own, behind a pooler, one that would is refused."""
+its own, behind a pooler, one that would is refused, and so is one with which nothing can be served."""
 
 from __future__ import annotations
 
@@ -58,3 +58,12 @@ def test_behind_a_pooler_one_that_rounds_numbers_is_refused() -> None:
     with pooled("pooler", url) as behind:
         opened = open_database(behind, plan, pooled=True)
     assert isinstance(opened, Refused) and "extra_float_digits" in opened.message
+
+
+def test_where_no_schema_is_to_be_found_that_is_said() -> None:
+    url, plan = server.database(), compiled(CONTRACT).plan_for("postgresql")
+    server.run(url, "DROP SCHEMA public")
+    assert plan is not None
+    opened = open_database(url, plan)
+    assert isinstance(opened, Refused)
+    assert opened.message.endswith("cannot be used: its search_path names no schema that is there")

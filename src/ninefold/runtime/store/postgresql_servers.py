@@ -102,6 +102,8 @@ def why(error: Exception) -> str:
             return "a pooler stands before it: `serve` has --pooled, and all else is for PostgreSQL itself"
         case exceptions.InsufficientPrivilegeError():
             return "the user may not make tables in it"
+        case exceptions.InvalidSchemaNameError():
+            return "its search_path names no schema that is there"
         case ValueError() if not isinstance(found, SSLCertVerificationError):
             return "its URL cannot be read, or a file that it names"
         case _:
