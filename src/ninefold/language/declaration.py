@@ -297,14 +297,18 @@ def join(*paths: str) -> str:
 
 
 def _below(key: Key, holding: Holding) -> Iterator[Key]:
-    """The rows of what stands below a key; where the key falls back to another line, so does each of them, and if no
-    question asks for it there, none does for them."""
+    """The rows of what stands below a key."""
     path = key.path if holding.row is None else join(key.path, holding.row.path)
     if holding.row is not None:
         yield holding.row.at(key.part, path)
     for each in _rows(holding.record, key.part, path):
-        if key.line is not None:
-            part, line = key.line
-            asks = each.question if key.is_asked else None
-            each = falling_back(replace(each, question=asks), part, join(line, each.path.removeprefix(f"{path}.")))
-        yield each
+        yield held_by(key, each, each.path.removeprefix(f"{path}."))
+
+
+def held_by(holder: Key, key: Key, path: str) -> Key:
+    """A key as it is below another one, by a path. Where that falls back to another line, so does each below it, and if
+    no question asks for it there, none does for them."""
+    if holder.line is None:
+        return key
+    part, line = holder.line
+    return falling_back(replace(key, question=key.question if holder.is_asked else None), part, join(line, path))

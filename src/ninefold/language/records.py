@@ -8,8 +8,9 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from ninefold.language import leaves, shapes
-from ninefold.language.declaration import Declared, Each, Holding, One, Several, members, of_each_record
+from ninefold.language.declaration import Declared, Each, Holding, One, Several, held_by, members, of_each_record
 from ninefold.language.expressions import assignments, expression, template
+from ninefold.language.key import Key
 from ninefold.language.quantities import duration, full_date, size
 from ninefold.language.reading import Level, Read, Reading, Slot, TableOfKeys, collected, spoken
 from ninefold.syntax.nodes import Entry, Node, Part
@@ -42,7 +43,7 @@ def reader(each: Declared) -> Read[Any]:
     """What reads the value of a key. `KeyError` where its shape has no reader: the declaration has to name one."""
     if each.read is not None:
         return each.read
-    return READERS[type(each.key.shape)] if each.holding is None else of_records(each.holding)
+    return READERS[type(each.key.shape)] if each.holding is None else of_records(each.holding, each.key)
 
 
 def part_of(r: Reading, record: type[T], part: Part) -> T:
@@ -82,13 +83,21 @@ def keys_of(record: type) -> TableOfKeys:
     return {key.name: key for keys in stated for key in keys if not key.is_placeholder and "." not in key.path}
 
 
-def of_records(holding: Holding) -> Read[Any]:
-    """The reader of what holds a record."""
+def _keys_below(holder: Key | None, record: type) -> TableOfKeys:
+    """The same below another key, as the table has them."""
+    keys = keys_of(record)
+    if holder is None or holder.line is None:
+        return keys
+    return {name: held_by(holder, key, name) for name, key in keys.items()}
+
+
+def of_records(holding: Holding, holder: Key | None = None) -> Read[Any]:
+    """The reader of what holds a record, below a key."""
 
     def read(r: Reading, node: Node, slot: Slot) -> Any:
         match holding:
             case One(record, of_values):
-                level = r.keyed(node, keys_of(record), slot.called)
+                level = r.keyed(node, _keys_below(holder, record), slot.called)
                 found = _values(record, level) if of_values else facts_of(r, record, level, span=node.span)
                 return found if isinstance(node, MappingNode) else None
             case Each(admits=admits):
@@ -96,12 +105,13 @@ def of_records(holding: Holding) -> Read[Any]:
                     r.wrong_shape(node, slot)
                     return None
                 named = [entry for entry in node.entries if admits is None or admits(r, entry)]
-                return r.each(named, partial(of_entry(holding), r))
+                return r.each(named, partial(of_entry(holding, holder), r))
             case Several(record, _, admits, alone):
                 items = (node,) if alone and isinstance(node, MappingNode) else r.items(node, slot)
                 if items is None:
                     return None
-                every = ((item, _values(record, r.keyed(item, keys_of(record), slot.called))) for item in items)
+                keys = _keys_below(holder, record)
+                every = ((item, _values(record, r.keyed(item, keys, slot.called))) for item in items)
                 return tuple(each for item, each in every if admits is None or admits(r, item, slot, each))
 
     return read
@@ -121,11 +131,11 @@ def values_of(level: Level, record: type) -> dict[str, Any]:
     return {name: value for name, value in found if value is not None}
 
 
-def of_entry(holding: Each) -> Callable[[Reading, Entry], Any]:
-    """The reader of a record under a name."""
+def of_entry(holding: Each, holder: Key | None = None) -> Callable[[Reading, Entry], Any]:
+    """The reader of a record under a name, below a key."""
 
     def of_entry(r: Reading, entry: Entry) -> Any:
-        level = r.keyed(entry.value, keys_of(holding.record), entry.name, holding.refused)
+        level = r.keyed(entry.value, _keys_below(holder, holding.record), entry.name, holding.refused)
         if holding.look is not None:
             holding.look(r, entry, level)
         return facts_of(r, holding.record, level, name=entry.name, span=entry.key.span)
