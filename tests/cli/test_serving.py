@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -130,6 +131,7 @@ def test_a_service_from_start_to_end(tmp_path: Path) -> None:
         assert connection.execute('SELECT count(*) FROM "order"').fetchone() == (1,)
 
 
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not there")
 def test_every_endpoint_of_the_example_is_served_with_lines_that_a_shell_takes(tmp_path: Path) -> None:
     """What `make serve` starts. Each line under Try is run, in one shell; what a line asks the reader to take from the
     answer before it is taken from there."""
