@@ -11,6 +11,8 @@ import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.paths import behind, elsewhere
+from ninefold.diff.verdicts import side_of
+from ninefold.language.declaration import join
 from ninefold.language.json_schema import TELLING
 from ninefold.language.key import Side
 from ninefold.plan.routes import Route
@@ -28,12 +30,11 @@ _OF_PLACES: Final = frozenset(("trace", "places", "place", "seen", "sort_trace",
 
 _SIDES: Final[dict[str, Side]] = {
     **dict.fromkeys(
-        ("method", "segments", "body", "stored", "path", "query", "headers", "unknown_parameters", "said",
-         "cases"), "takes"),
+        ("method", "segments", "body", "stored", "path", "query", "headers", "unknown_parameters", "cases"), "takes"),
     **dict.fromkeys(("schemes", "challenge"), "guards"),
     **dict.fromkeys(("offers", "error_shape", "errors"), "gives"),
 }  # fmt: skip
-"""What the members of a route are about."""
+"""What the members of a route are about; of what is `said`, the declarations of its keys tell."""
 
 _SIDES_WITHIN: Final[dict[str, Side]] = {
     **dict.fromkeys(("filters", "sorts", "sort_parameter", "choices", "upholds"), "takes"),
@@ -49,6 +50,11 @@ _SIDES_OF_ALL: Final[dict[str, Side]] = {
     "base": "takes", "cors": "takes",
 }  # fmt: skip
 """The same of what is said of all routes."""
+
+_SAID_OF_ALL: Final[dict[str, tuple[tuple[str, ...], int, str]]] = {
+    "limits": ((), 8, ""), "delivery": (("webhooks",), 6, "delivery.webhooks"),
+}  # fmt: skip
+"""Where in these a `said` stands, and where in the language its keys do."""
 
 
 class Piece:
@@ -195,7 +201,7 @@ def felt(old: Meaning, new: Meaning) -> Felt:
     for name in dict.fromkeys((*old.rest, *new.rest)):
         one, other = old.rest.get(name), new.rest.get(name)
         if one is None or other is None or not one.says_the_same(other):
-            rest[name] = _SIDES_OF_ALL.get(name, "gives" if name.startswith("problems") else "takes")
+            rest[name] = _side_of_all(name, one and one.plain, other and other.plain)
     moved = {
         (version, key): others
         for version in old.versions.keys() & new.versions.keys()
@@ -211,7 +217,42 @@ def felt(old: Meaning, new: Meaning) -> Felt:
     return Felt(routes, rest, moved)
 
 
+def _side_of_all(name: str, old: Any, new: Any) -> Side:
+    """Where the two differ in plain values alone, these tell, if they are all about one thing."""
+    if name in _SAID_OF_ALL:
+        at, part, keys = _SAID_OF_ALL[name]
+        (was, left), (now, leaves) = _apart(old or {}, *at), _apart(new or {}, *at)
+        sides = set(_sides_of_said(was, now, part, keys)) if left == leaves else set()
+        if len(sides) == 1:
+            return sides.pop()
+    return _SIDES_OF_ALL.get(name, "gives" if name.startswith("problems") else "takes")
+
+
+def _apart(of: dict[str, Any], *at: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is said in plain values, and all else."""
+    if not at:
+        return of.get("said", {}), {name: each for name, each in of.items() if name != "said"}
+    said, rest = _apart(of.get(at[0]) or {}, *at[1:])
+    return said, {**of, at[0]: rest}
+
+
+def _sides_of_said(old: dict[str, Any], new: dict[str, Any], part: int, at: str) -> Iterator[Side]:
+    yield from (side_of(part, join(at, key)) for key in {**old, **new} if old.get(key) != new.get(key))
+
+
+def _in_cases(route: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """What an endpoint says in plain values, and each of its cases, which says what the endpoint does unless it has
+    a `said` of its own; and all else."""
+    (said, rest), of = _apart(route), route.get("cases") or {}
+    cases = of.get("cases", ())
+    own = {**of, "cases": [_apart(each)[1] for each in cases]}
+    return [said, *(each.get("said", said) for each in cases)], {**rest, "cases": own}
+
+
 def _sides_of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Side]:
+    (were_said, old), (are_said, new) = _in_cases(old), _in_cases(new)
+    for before, after in zip(were_said, are_said, strict=False):  # another number of cases is a difference of its own
+        yield from _sides_of_said(before, after, 4, "ENDPOINT")
     for name in dict.fromkeys((*old, *new)):
         if name in _SIDES and old.get(name) != new.get(name):
             yield _SIDES[name]
