@@ -26,9 +26,11 @@ def common(cases: Sequence[Endpoint]) -> Endpoint:
     first = cases[0]
     if first.case is None:
         return first
+    said = {key: plain for key, plain in first.said.items() if all(each.said.get(key) == plain for each in cases)}
+    first = replace(first, said=said)
     own = first.operation
     if any(_what(each.operation) != _what(own) for each in cases):
-        return _of_no_row(cases)
+        return _of_no_row(first, cases)
     guards = tuple(each for each in own.guards if all(each in case.operation.guards for case in cases))
     return replace(first, operation=replace(own, guards=guards))
 
@@ -42,9 +44,8 @@ def _what(operation: Operation) -> tuple[object, ...]:
     return (operation.kind, operation.resource, transition, operation.validator, operation.errors, *rows)
 
 
-def _of_no_row(cases: Sequence[Endpoint]) -> Endpoint:
+def _of_no_row(first: Endpoint, cases: Sequence[Endpoint]) -> Endpoint:
     """What is known of the request alone."""
-    first = cases[0]
     own = first.operation
     errors = {name: code for name, code in own.errors.items() if all(_has(each, name, code) for each in cases)}
     operation = Compute(

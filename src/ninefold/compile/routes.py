@@ -62,7 +62,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         challenge=challenge(endpoint, checked),
         error_shape=None if endpoint.error_shape is None else error_shape(endpoint.error_shape),
         errors=dict(endpoint.errors),
-        places=_places(endpoint, checked),
+        places=_places(endpoint, [key for case in cases for key in case.said], checked),
         trace=(endpoint.place,),
     )
 
@@ -122,7 +122,7 @@ def _operation(endpoint: Endpoint, admission: checked_endpoints.Admission, persp
     return with_further(with_effects(write, stated, perspective), stated, perspective)
 
 
-def _places(endpoint: Endpoint, checked: Checked) -> dict[str, Place]:
+def _places(endpoint: Endpoint, said: Sequence[str], checked: Checked) -> dict[str, Place]:
     places, requests = checked.places, ("media type", "unknown members", "unknown parameters")
     own = ("endpoints", endpoint.key)
     return (
@@ -130,7 +130,7 @@ def _places(endpoint: Endpoint, checked: Checked) -> dict[str, Place]:
         | {f"requests {key}": place for key, place in places.by_key(requests, *own, "requests").items()}
         | {f"shape {key}": place for key, place in places.by_key(("media type",), *own, "error shape").items()}
         | places.by_key(("produces",), "endpoints")
-        | places.by_key((*_OWN, *endpoint.said), "endpoints", endpoint.key)
+        | places.by_key((*_OWN, *said), "endpoints", endpoint.key)
         | places.by_key(endpoint.errors, "endpoints", endpoint.key, "errors")
     )
 
