@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+import re._parser as _parser  # type: ignore[import-not-found]
 from collections.abc import Iterator
-from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 import jsonschema_rs
