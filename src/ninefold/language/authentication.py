@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 from ninefold.diagnostics.codes import RESERVED_NAME, TOO_MANY_SCHEMES, WRONG_WORD
@@ -78,6 +79,8 @@ def added_to_callers(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ..
 _NOT_NAMED = "endpoints that name the scheme are not served"
 _MADE = "the service makes the credential"
 _SIGNED = When("somebody else signs the tokens")
+_BARE = attrgetter("text")
+"""Words of other standards are told as they are, without the marks of names of the contract."""
 _OWN_KEYS = When("somebody else signs the tokens, and the type is not `openIdConnect`")
 _DISCOVERED = f"{_NOT_NAMED}. Else the configuration of the issuer says"
 
@@ -95,13 +98,13 @@ class Scheme:
     scheme: Fact[Name] | None = asked(
         "scheme", shapes.Name("an HTTP authentication scheme such as `bearer`"),
         "Of `http`: the word before the credential in the header Authorization (RFC 9110, 11.4).",
-        PRESENTED, _NOT_NAMED, when=says("the type is `http`", "type", "http"), read=leaves.header)
+        PRESENTED, _NOT_NAMED, when=says("the type is `http`", "type", "http"), read=leaves.header, words=_BARE)
     location: Fact[Name] | None = asked(
         "in", shapes.Word(("header", "query", "cookie")), "Of `apiKey`: where the key is.",
         PRESENTED, _NOT_NAMED, when=says("the type is `apiKey`", "type", "apiKey"))
     parameter: Fact[Name] | None = asked(
         "name", shapes.Name("a header, query parameter or cookie"), "Of `apiKey`: what it is called.",
-        PRESENTED, _NOT_NAMED, when=says("the type is `apiKey`", "type", "apiKey"), read=leaves.header)
+        PRESENTED, _NOT_NAMED, when=says("the type is `apiKey`", "type", "apiKey"), read=leaves.header, words=_BARE)
     matches: Fact[Name] | None = asked(
         "matches", shapes.Name("a secret field such as `customer.api_key`"),
         "The field that the credential is looked up in, a `secret: token`; its row is `caller.R`. Of HTTP's Basic "
@@ -116,7 +119,8 @@ class Scheme:
     issued_to: Fact[Name] | None = asked(
         "issued to", shapes.Name("a resource"),
         "The service makes the credential itself, for a row of that resource, which is `caller.R`.",
-        CREDENTIAL, _NOT_NAMED, when=When("the service makes or looks up the credential, and no `matches` is there"))
+        CREDENTIAL, _NOT_NAMED, when=When("the service makes or looks up the credential, and no `matches` is there"),
+        told="issued to a row of", words=_BARE)
     lasts: Fact[int] | None = asked(
         "lasts", shapes.Duration(), "How long an issued credential is good; `none`: as long as its row is there.",
         LASTS, _NOT_NAMED, when=When(_MADE), says_none=True, order="more", promise="raise a limit")
@@ -126,7 +130,7 @@ class Scheme:
         "leads to the keys.", CREDENTIAL, _NOT_NAMED, when=_SIGNED, side="runs")
     audience: Fact[Name] | None = asked(
         "audience", shapes.Name("an audience"), "The audience that a signed token is for.", AUDIENCE, _NOT_NAMED,
-        when=_SIGNED)
+        when=_SIGNED, words=_BARE)
     algorithms: Fact[tuple[Name, ...]] | None = asked(
         "algorithms", shapes.Names("a signature algorithm"), "The signature algorithms (RFC 7518) that are taken.",
         CREDENTIAL, _DISCOVERED, when=_OWN_KEYS, read=leaves.name_or_names)

@@ -328,7 +328,7 @@ class Endpoints:
     """`endpoints`: each in each of its cases."""
 
     base: Fact[str] | None = adds("base", shapes.Path(), "A path that comes before the path of every endpoint.",
-        "Paths are served as written.", order="other")
+        "Paths are served as written.", order="other", words=str, sentence="`{}` comes before every path")
     requests: Fact[Requests] | None = asked(
         "requests", One(Requests), "How requests are read.", REQUEST_MEDIA_TYPE,
         "endpoints with a body or with parameters are not served")

@@ -195,9 +195,6 @@ class Parameter:
 EFFECTS: Final = ("where", "sorts", "selects", "expands")
 """What a parameter of the query may do, by the keys that say it."""
 
-BESIDE: Final = tuple(each.attribute for each in members(Parameter))
-"""What stands beside the keywords of its schema."""
-
 _OWN: Final = {each.name: each for each in members(Parameter)}
 _OF_VALUES: Final = ("required", "default", "explode", "content")
 """What is said of a value that a request gives by name, wherever it stands."""

@@ -11,7 +11,7 @@ from ninefold.language.fact import Fact, Name, Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
-from ninefold.tools.explain.told import told
+from ninefold.tools.explain.told import each_of, told
 
 
 def callers(g: Grounds, endpoint: Endpoint) -> list[Item]:
@@ -60,17 +60,14 @@ def _rows_in_words(condition: Condition) -> str:
 
 
 def scheme(g: Grounds, own: Scheme) -> Item:
-    facts = g.word("type", own.type)
-    facts += g.word("scheme", own.scheme)
-    facts += g.word("in", own.location)
-    facts += g.word("name", own.parameter)
-    facts += g.fact("matches", own.matches, _named if own.is_basic else _matched, whole=True)
-    facts += told(g, own, "credential")
-    facts += g.word("issued to a row of", own.issued_to)
-    facts += told(g, own, "lasts", "issuer", "keys")
-    facts += g.word("audience", own.audience)
-    facts += told(g, own, "algorithms", "scopes", "granted", "realm")
-    facts += [g.item(f"`caller.{each.name}` is `{each.value.text}`", each.span) for each in value_of(own.caller) or ()]
+    facts = told(
+        g,
+        own,
+        matches=lambda fact: g.fact("matches", fact, _named if own.is_basic else _matched, whole=True),
+        caller=lambda fact: each_of(
+            g, "caller", fact, lambda each: g.item(f"`caller.{each.name}` is `{each.value.text}`", each.span)
+        ),
+    )
     return g.together(f"the scheme `{own.name}`", own.span, facts, _meanings(own))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, value_of
 from ninefold.language.limits import Limits, Pages, Rate, applying, narrowed, reached
@@ -34,12 +36,7 @@ def holding(g: Grounds, endpoint: Endpoint) -> list[Item]:
 
 
 def part(g: Grounds) -> list[Item]:
-    limits = g.contract.limits
-    return [
-        *told(g, limits, "rates", "headers", "body_size"),
-        *pages(g, limits.pages),
-        *told(g, limits, *besides(Limits, "rates", "headers", "body_size", "pages")),
-    ]
+    return told(g, g.contract.limits, pages=partial(pages, g))
 
 
 def pages(g: Grounds, own: Fact[Pages] | None, shared: Fact[Pages] | None = None) -> list[Item]:

@@ -10,7 +10,7 @@ from ninefold.contract.writes import Constant, Given, constants, given, known_by
 from ninefold.language.actions import Action
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, StatedNone, is_open, value_of
-from ninefold.language.parameters import BESIDE, Parameter, SortKey
+from ninefold.language.parameters import Parameter, SortKey
 from ninefold.language.resources import Field
 from ninefold.language.routes import PathName, PathValue
 from ninefold.language.shapes import FORM
@@ -224,10 +224,12 @@ def _parameters(
     if stated is None:
         yield from g.fact(kind + "s", fact)
     for each in stated or ():
-        facts = list(resources.asked(g, each.schema))
-        facts += told(g, each, *(name for name in BESIDE if name != "sorts"))
-        facts += g.fact("orders that can be chosen", each.sorts, _keys(g, acted_on), ("ties",))
-        yield g.together(f"the {kind} `{each.name}`", each.span, facts)
+        own = told(
+            g,
+            each,
+            sorts=lambda fact: g.fact("orders that can be chosen", fact, _keys(g, acted_on), ("ties",)),
+        )
+        yield g.together(f"the {kind} `{each.name}`", each.span, (*resources.asked(g, each.schema), *own))
 
 
 def _order(g: Grounds, endpoint: Endpoint) -> list[Item]:

@@ -128,12 +128,8 @@ def _states(g: Grounds) -> list[Item]:
 
 
 def _endpoints(g: Grounds) -> list[Item]:
-    facts = g.contract.endpoints
-    items = g.fact("base", facts.base, lambda base: f"`{base}` comes before every path", whole=True)
-    items += told(g, facts, "requests", "produces", "cors")
-    if not g.survey.endpoints:
-        return items + g.fact("endpoints", facts.endpoints)
-    return items + [_endpoint(g, each) for each in g.survey.endpoints]
+    own = [_endpoint(g, each) for each in g.survey.endpoints]
+    return told(g, g.contract.endpoints, endpoints=lambda fact: own or g.fact("endpoints", fact))
 
 
 def _endpoint(g: Grounds, endpoint: Endpoint) -> Item:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ninefold.language.amounts import duration
 from ninefold.language.check import Check
 from ninefold.language.effects import Effect
@@ -11,21 +13,26 @@ from ninefold.language.states import Machine, ResourceStates, Transition
 from ninefold.language.verbs import kind_of
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
-from ninefold.tools.explain.told import told
+from ninefold.tools.explain.told import each_of, told
 
 
 def transition(g: Grounds, own: Transition) -> Item:
-    facts = told(g, own, "origin", "to")
-    facts += checks(g, own.check)
-    facts += [g.item(f"sets `{each.name}`: `{each.value.text}`", each.span) for each in value_of(own.sets) or ()]
-    facts += [effect(g, each) for each in value_of(own.also) or ()]
     by_row = isinstance(own.after, Shown) and isinstance(own.after.value, Expression)
     called, meanings = (
         ("taken by the service at", ("before and after", "due rows"))
         if by_row
         else ("taken by the service after", ("before and after", "timers"))
     )
-    facts += g.fact(called, own.after, when, meanings)
+    facts = told(
+        g,
+        own,
+        check=partial(checks, g),
+        sets=lambda fact: each_of(
+            g, "sets", fact, lambda each: g.item(f"sets `{each.name}`: `{each.value.text}`", each.span)
+        ),
+        after=lambda fact: g.fact(called, fact, when, meanings),
+        also=lambda fact: each_of(g, "also", fact, partial(effect, g)),
+    )
     return g.together(f"the transition `{own.name}`", own.span, facts)
 
 
@@ -58,6 +65,5 @@ def machine(g: Grounds, own: ResourceStates) -> Item:
     found: Machine | None = value_of(own.machine)
     if found is None:
         return g.fact(f"states of `{own.resource.text}`", own.machine, span=own.resource.span)[0]
-    facts = told(g, found, "initial", "states", "gone")
-    facts += [transition(g, each) for each in value_of(found.transitions) or ()]
+    facts = told(g, found, transitions=lambda fact: each_of(g, "transitions", fact, partial(transition, g)))
     return g.item(f"states of `{own.resource.text}`", own.resource.span, facts)

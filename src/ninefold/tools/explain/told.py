@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, TypeVar
 
 from ninefold.language import shapes
 from ninefold.language.amounts import duration, size
@@ -11,6 +11,8 @@ from ninefold.language.declaration import Declared, Each, One, Several, members
 from ninefold.language.fact import Fact, Shown, is_stated
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
+
+T = TypeVar("T")
 
 WORDS: Final[Mapping[type, Callable[[Any], str]]] = {
     shapes.Word: lambda word: word.text,
@@ -35,13 +37,25 @@ def words_of(shape: shapes.Shape) -> Callable[[Any], str] | None:
     return WORDS.get(type(shape))
 
 
-def told(g: Grounds, record: object, *only: str) -> list[Item]:
-    """The facts of a record in their order, or some of them in this one. What one sentence says for all of them is told
-    once."""
+def told(
+    g: Grounds, record: object, *only: str, **otherwise: Callable[[Fact[Any] | None], Iterable[Item]]
+) -> list[Item]:
+    """The facts of a record in their order, or some of them in this one; `otherwise`: those that are not told as their
+    declaration has them. What one sentence says for all of them is told once."""
     found = {each.attribute: each for each in members(type(record))}
     facts = {name: getattr(record, name) for name in only or found}
     once = {id(fact): name for name, fact in reversed(facts.items())}
-    return [item for name, fact in facts.items() if once[id(fact)] == name for item in _told(g, found[name], fact)]
+    return [
+        item
+        for name, fact in facts.items()
+        if once[id(fact)] == name
+        for item in (otherwise[name](fact) if name in otherwise else _told(g, found[name], fact))
+    ]
+
+
+def each_of(g: Grounds, called: str, fact: Fact[tuple[T, ...]] | None, tell: Callable[[T], Item]) -> list[Item]:
+    """A fact that says several things, each in an item of its own."""
+    return [tell(each) for each in fact.value] if isinstance(fact, Shown) else g.fact(called, fact)
 
 
 def besides(record: type, *told: str) -> tuple[str, ...]:
