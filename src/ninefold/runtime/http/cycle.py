@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.http.chunks import TOKEN, Refused
-from ninefold.runtime.http.framing import Head, Requests, fields_are_sound
+from ninefold.runtime.http.framing import Head, Requests
 from ninefold.runtime.messages.message import HeaderFields
 
 Message: TypeAlias = MutableMapping[str, Any]
@@ -252,7 +252,7 @@ def response_head(
     """`keeps`: the connection may go on. Where nothing says how long the content is, it comes in chunks, and in
     HTTP/1.0 until the connection ends. Raises ValueError for what would not be a head."""
     length: int | None = None
-    lines = []
+    own: list[tuple[bytes, bytes]] = []
     closes = not keeps
     told = False
     for name, value in fields:
@@ -263,17 +263,17 @@ def response_head(
             closes = told = True
         elif name == b"transfer-encoding":
             continue  # whether there are chunks is for this connection to say
-        lines.append(b"%b: %b" % (name, value))
+        own.append((name, value))
     content_follows = method != "HEAD" and status not in WITHOUT_CONTENT
     chunked = content_follows and length is None and version == "1.1"
     if chunked:
-        lines.append(b"transfer-encoding: chunked")
+        own.append((b"transfer-encoding", b"chunked"))
     elif content_follows and length is None:
         closes = True
     if closes and not told:
-        lines.append(b"connection: close")
-    content = _STATUS_LINES[status] + _block(lines) + b"\r\n"
-    return ResponseHead(content, length if content_follows else 0, chunked, closes)
+        own.append((b"connection", b"close"))
+    lines, _ = _block(own)
+    return ResponseHead(_STATUS_LINES[status] + lines + b"\r\n", length if content_follows else 0, chunked, closes)
 
 
 def begun_head(status: int, common: bytes | None, own: HeaderFields) -> bytes | None:
@@ -287,14 +287,20 @@ def begun_head(status: int, common: bytes | None, own: HeaderFields) -> bytes | 
 
 def lines_of(fields: HeaderFields) -> bytes | None:
     """Those of a head; None: one of them is of the connection. Raises ValueError as `_block` does."""
+    lines, are_of_connection = _block(fields)
+    return None if are_of_connection else lines
+
+
+def _block(fields: Sequence[tuple[bytes, bytes]]) -> tuple[bytes, bool]:
+    """The lines of fields, and whether one of them is of the connection. Raises ValueError where one is no field: also
+    where its value ends the line, and what follows would be another one (RFC 9110 5.5)."""
     # Responses have the same names again and again, and values of their own.
-    if _are_of_connection(tuple(map(_name, fields))):
-        return None
+    are_of_connection = _are_of_connection(tuple(map(_name, fields)))
     lines = b"\r\n".join((*map(_line, fields), b""))
     # Of values that are sound nothing is left but the ends of their lines.
     if lines.translate(None, _IN_A_LINE) != b"\r\n" * len(fields):
         raise ValueError(_NO_FIELD)
-    return lines
+    return lines, are_of_connection
 
 
 @lru_cache(maxsize=256)
@@ -303,15 +309,6 @@ def _are_of_connection(names: tuple[bytes, ...]) -> bool:
     if not all(map(_is_name, names)):
         raise ValueError(_NO_FIELD)
     return not _OF_CONNECTION.isdisjoint(names)
-
-
-def _block(lines: Sequence[bytes]) -> bytes:
-    """Raises ValueError where one of them is no field: also where its value ends the line, and what follows would be
-    another one (RFC 9110 5.5)."""
-    block = b"\r\n".join((*lines, b""))
-    if block.count(b"\n") != len(lines) or not fields_are_sound(block):
-        raise ValueError(_NO_FIELD)
-    return block
 
 
 _lines_again = lru_cache(maxsize=256)(lines_of)
