@@ -342,7 +342,7 @@ def _writing(carries: plan.Carries) -> Callable[[Told], bytes]:
 def _item(each: Told) -> bytes:
     """Of RateLimit (draft-ietf-httpapi-ratelimit-headers)."""
     standing = each.standing
-    return b"%b;r=%d;t=%d" % (each.rate.named, standing.remaining, -(-standing.reset // _SECOND))
+    return b"%b;r=%d;t=%d" % (each.rate.named, standing.remaining, _seconds(standing.reset))
 
 
 def _wait_of(told: Told) -> int:

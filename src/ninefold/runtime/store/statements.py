@@ -28,7 +28,7 @@ two to the power of the switches, and a client chooses them."""
 class Prepared:
     """A plan's statement whose binds are compiled. Its text depends on the names of the switches alone."""
 
-    __slots__ = ("_chosen", "_pieces", "_unbound", "columns", "reads", "switches")
+    __slots__ = ("_pieces", "_unbound", "columns", "reads", "switches")
 
     def __init__(self, statement: Statement) -> None:
         self._pieces = tuple(
@@ -41,22 +41,17 @@ class Prepared:
         binds = (bind for piece in statement.pieces for bind in piece.binds)
         self.reads = frozenset[str]().union(*map(free_variables, binds))
         """The roots that its binds read."""
-        self._chosen: Cache[frozenset[str], Chosen] = Cache(_KEPT)
         self._unbound: Cache[frozenset[str], Unbound] = Cache(_KEPT)
 
     def bound(self, env: Env, switches: frozenset[str] = NO_SWITCHES) -> tuple[str, list[Stored]]:
         """The text with these switches on, and its binds for one request."""
-        text, binds = self.chosen(switches)
-        return text, binds(env)
+        of = self.unbound(switches)
+        return of.text, of.binds(env)
 
     def chosen(self, switches: frozenset[str] = NO_SWITCHES) -> Chosen:
         """The text with these switches on."""
-        chosen = self._chosen.get(switches)
-        if chosen is None:
-            text, binds = self._taking_part(switches)
-            chosen = text, together(binds)
-            self._chosen.keep(switches, chosen)
-        return chosen
+        of = self.unbound(switches)
+        return of.text, of.binds
 
     def unbound(self, switches: frozenset[str] = NO_SWITCHES) -> Unbound:
         """The same for whoever asks for it together with others."""
