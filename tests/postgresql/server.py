@@ -137,13 +137,17 @@ def url(name: str) -> str:
     return f"postgresql://ninefold@/{name}?host={directory()}"
 
 
+_AS_USUAL: Final = {"default_transaction_read_only": "off", "statement_timeout": "0", "idle_session_timeout": "0"}
+"""Settings by which a test looks at a database, whatever those are that it has set for others."""
+
+
 def run(at: str, *statements: str) -> list[Sequence[Any]]:
     """The rows of the last of some statements, each by itself."""
 
     async def each() -> list[Sequence[Any]]:
         import asyncpg
 
-        connection = await asyncpg.connect(at)
+        connection = await asyncpg.connect(at, server_settings=_AS_USUAL)
         try:
             rows: list[Sequence[Any]] = []
             for statement in statements:

@@ -3,21 +3,26 @@ its own, behind a pooler, one that would is refused, and so is one with which no
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 import pytest
 from tests.contracts import SERVED, compiled
 from tests.postgresql import server
 from tests.postgresql.alike import told
-from tests.postgresql.nodes import CONTRACT
+from tests.postgresql.nodes import CONTRACT, hall, nodes, person
 from tests.postgresql.test_pooled import pooled
 
 from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.postgresql_link import Link
 from ninefold.runtime.store.protocol import Refused
 
 ROUNDS: Final = "extra_float_digits = -15"
+READS_ONLY: Final = "default_transaction_read_only = on"
+SERIAL: Final = "default_transaction_isolation = 'serializable'"
+OF_A_SESSION: Final = (ROUNDS, READS_ONLY, SERIAL)
 OTHERWISE: Final = (
-    ROUNDS,
+    *OF_A_SESSION,
     "DateStyle = 'SQL, DMY'",
     "IntervalStyle = 'postgres_verbose'",
     "TimeZone = 'Asia/Kolkata'",
@@ -25,12 +30,15 @@ OTHERWISE: Final = (
     "backslash_quote = on",
     "bytea_output = 'escape'",
     "default_transaction_deferrable = on",
-    "default_transaction_isolation = 'serializable'",
-    "default_transaction_read_only = on",
+    "idle_in_transaction_session_timeout = '1ms'",
+    "idle_session_timeout = '1ms'",
+    "lock_timeout = '1ms'",
     "plan_cache_mode = 'force_generic_plan'",
+    "plpgsql.extra_errors = 'all'",
     "plpgsql.variable_conflict = 'use_column'",
     "quote_all_identifiers = on",
     "standard_conforming_strings = off",
+    "statement_timeout = '1ms'",
     "transform_null_equals = on",
     "xmloption = 'document'",
 )
@@ -52,12 +60,39 @@ def test_no_setting_changes_what_is_answered(case: str, monkeypatch: pytest.Monk
     assert beside.told and not beside.differences, "\n".join(beside.differences)
 
 
-def test_behind_a_pooler_one_that_rounds_numbers_is_refused() -> None:
-    url, plan = settled(server.database(), ROUNDS), compiled(CONTRACT).plan_for("postgresql")
+@pytest.mark.serves
+def test_no_setting_changes_what_nodes_do_together() -> None:
+    with nodes(settled(server.database(), *OTHERWISE), 1) as [node]:
+        ann = person(node.client)
+        made = node.client.post("/seats", json={"hall": hall(node.client, 1), "name": "a"}, headers=ann)
+        assert made.status_code == 201
+        assert [node.client.get("/limited").status_code for _ in range(21)] == [200] * 20 + [429]
+
+
+def test_nothing_ends_a_session_or_what_it_does_but_what_it_sets_itself() -> None:
+    timeouts = [name for name, in server.run(server.url("postgres"), _TIMEOUTS)]
+    url = settled(server.database(), *(f"{each} = '1h'" for each in timeouts))
+
+    async def shown() -> list[str]:
+        link = await Link.open(url)
+        try:
+            return [each for each in timeouts if await link.value(f"SHOW {each}") != "0"]
+        finally:
+            await link.close()
+
+    assert len(timeouts) > 3 and asyncio.run(shown()) == []
+
+
+_TIMEOUTS: Final = "SELECT name FROM pg_settings WHERE name ~ '^(?!wal|tcp).*timeout$' AND context = 'user' AND unit = 'ms'"
+
+
+@pytest.mark.parametrize("setting", OF_A_SESSION)
+def test_behind_a_pooler_one_that_a_session_would_have_otherwise_is_refused(setting: str) -> None:
+    url, plan = settled(server.database(), setting), compiled(CONTRACT).plan_for("postgresql")
     assert plan is not None
     with pooled("pooler", url) as behind:
         opened = open_database(behind, plan, pooled=True)
-    assert isinstance(opened, Refused) and "extra_float_digits" in opened.message
+    assert isinstance(opened, Refused) and f"its setting {setting.split()[0]} is " in opened.message
 
 
 def test_where_no_schema_is_to_be_found_that_is_said() -> None:

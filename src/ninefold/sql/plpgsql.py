@@ -98,23 +98,23 @@ FUNCTIONS: Final[tuple[str, ...]] = (
         "exact",
         "x double precision",
         "numeric",
-        "DECLARE whole double precision := x; doubled integer := 0; found numeric; BEGIN"
+        "DECLARE whole double precision := x; doubled integer := 0; result numeric; BEGIN"
         " IF abs(x) < 9007199254740992 THEN RETURN x::text::numeric; END IF;"
         " WHILE abs(whole) >= 9007199254740992 LOOP whole := whole / 2; doubled := doubled + 1; END LOOP;"
-        " found := whole::bigint::numeric; FOR i IN 1..doubled LOOP found := found * 2; END LOOP; RETURN found; END",
+        " result := whole::bigint::numeric; FOR i IN 1..doubled LOOP result := result * 2; END LOOP; RETURN result; END",
     ),
     # What is written is compared: 9.2e18 is the double, and not these two digits.
     _in_steps(
         "compared",
         "t text",
         "jsonb",
-        "DECLARE found json := t::json; BEGIN"
+        "DECLARE result json := t::json; BEGIN"
         " IF t !~ '[0-9][eE]|[0-9]{16}' THEN RETURN t::jsonb; END IF;"
-        " CASE json_typeof(found)"
+        " CASE json_typeof(result)"
         " WHEN 'object' THEN RETURN coalesce((SELECT jsonb_object_agg(e.key, \"$compared\"(e.value::text))"
-        " FROM json_each(found) AS e), '{}');"
+        " FROM json_each(result) AS e), '{}');"
         " WHEN 'array' THEN RETURN coalesce((SELECT jsonb_agg(\"$compared\"(e.value::text) ORDER BY e.place)"
-        " FROM json_array_elements(found) WITH ORDINALITY AS e(value, place)), '[]');"
+        " FROM json_array_elements(result) WITH ORDINALITY AS e(value, place)), '[]');"
         " WHEN 'number' THEN RETURN to_jsonb(CASE WHEN t ~ '[.eE]' THEN \"$exact\"(t::double precision)"
         " ELSE t::numeric END);"
         " ELSE RETURN t::jsonb; END CASE; END",

@@ -135,6 +135,24 @@ _SILENT: Final = {
 when whatever is waited for would come."""
 
 
+OWN: Final = {
+    # A snapshot is a statement's: whoever has waited for a lock sees what was done before.
+    "default_transaction_isolation": "read committed",
+    "default_transaction_read_only": "off",
+    # A number that becomes text keeps all its digits.
+    "extra_float_digits": "1",
+}
+"""Settings of a session without which a service answers otherwise. Behind a pooler, where no session is ours, the
+database has them, or is refused (`postgresql_opening.py`)."""
+
+_AS_LONG: Final = {"statement_timeout": "0", "lock_timeout": "0", "idle_in_transaction_session_timeout": "0"}
+"""How long something may take the contract says, and `bounds`: not what the database or its user has for others."""
+
+
+_LONG_TRANSACTIONS: Final = 17
+"""The first PostgreSQL that has `transaction_timeout`, which no other lets a connection begin with."""
+
+
 class _Connection(asyncpg.Connection):  # type: ignore[misc]
     __slots__ = ()
 
@@ -177,15 +195,9 @@ class Link:
         of the server. Raises Lost, caused by what the driver raised."""
         # What PgBouncer knows; a name of each process's own it would have to set whenever another has its turn.
         settings = {"application_name": "ninefold", "standard_conforming_strings": "on"}
+        bounds = {**_AS_LONG, **bounds}
         if not pooled:
-            settings |= {
-                "application_name": f"ninefold {os.getpid()}",
-                # A snapshot is a statement's: whoever has waited for a lock sees what was done before.
-                "default_transaction_isolation": "read committed",
-                # A number that becomes text keeps all its digits.
-                "extra_float_digits": "1",
-                **bounds,
-            }
+            settings |= {"application_name": f"ninefold {os.getpid()}", "idle_session_timeout": "0", **OWN, **bounds}
         connecting = asyncpg.connect(
             url,
             timeout=CONNECTING_SECONDS,
@@ -196,8 +208,13 @@ class Link:
             connection_class=_Connection,
         )
         try:
+            connection = await connecting
+            if connection.get_server_version().major >= _LONG_TRANSACTIONS:
+                bounds["transaction_timeout"] = "0"
+                if not pooled:
+                    await connection.execute("SET transaction_timeout = 0")
             local = "".join(f"; SET LOCAL {name} = {literal(value)}" for name, value in bounds.items())
-            return cls(await connecting, local if pooled else None)
+            return cls(connection, local if pooled else None)
         except exceptions.TargetServerAttributeNotMatched as error:
             raise Lost(words(error) if kind == "primary" else "PostgreSQL is no standby") from error
         except Exception as error:

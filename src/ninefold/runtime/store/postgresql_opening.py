@@ -23,7 +23,7 @@ from ninefold.runtime.store.changing import NotUpgraded, adapt, differs
 from ninefold.runtime.store.postgresql import PostgreSQL
 from ninefold.runtime.store.postgresql_between import GO_OVER, LEAVE, NotServed, between, go_over, note_anew, on_its_way
 from ninefold.runtime.store.postgresql_leases import Lease
-from ninefold.runtime.store.postgresql_link import FAILED, Link, Transaction
+from ninefold.runtime.store.postgresql_link import FAILED, OWN, Link, Transaction
 from ninefold.runtime.store.postgresql_marks import OLD_MARKS
 from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.postgresql_replica import Replica
@@ -236,9 +236,11 @@ def examine(ask: Ask, name: str) -> None:
         raise _refused(name, f"it is PostgreSQL {version // 10_000}, and {OLDEST} is the oldest that will do")
     if encoding != "UTF8":
         raise _refused(name, f"its encoding is {encoding}, and not UTF8")
-    if int(ask("SHOW extra_float_digits")[0][0]) < 1:
-        # A session of our own says otherwise; behind a pooler there is none.
-        raise _refused(name, "its setting extra_float_digits rounds numbers", "set it to 1, for this user or database")
+    for setting, own in OWN.items():
+        found = ask(f"SHOW {setting}")[0][0]
+        if found != own and not (setting == "extra_float_digits" and int(found) > 1):
+            # A session of our own has its own; behind a pooler there is none.
+            raise _refused(name, f"its setting {setting} is {found}", f"set it to {own}, for this user or database")
     before = time()
     said = float(ask("SELECT extract(epoch FROM clock_timestamp())::float8")[0][0])
     if not before - CLOCKS <= said <= time() + CLOCKS:
