@@ -70,7 +70,7 @@ def test_no_setting_changes_what_nodes_do_together() -> None:
 
 
 def test_nothing_ends_a_session_or_what_it_does_but_what_it_sets_itself() -> None:
-    timeouts = [name for name, in server.run(server.url("postgres"), _TIMEOUTS)]
+    timeouts = [name for (name,) in server.run(server.url("postgres"), _TIMEOUTS)]
     url = settled(server.database(), *(f"{each} = '1h'" for each in timeouts))
 
     async def shown() -> list[str]:
@@ -83,7 +83,9 @@ def test_nothing_ends_a_session_or_what_it_does_but_what_it_sets_itself() -> Non
     assert len(timeouts) > 3 and asyncio.run(shown()) == []
 
 
-_TIMEOUTS: Final = "SELECT name FROM pg_settings WHERE name ~ '^(?!wal|tcp).*timeout$' AND context = 'user' AND unit = 'ms'"
+_TIMEOUTS: Final = (
+    "SELECT name FROM pg_settings WHERE name ~ '^(?!wal|tcp).*timeout$' AND context = 'user' AND unit = 'ms'"
+)
 
 
 @pytest.mark.parametrize("setting", OF_A_SESSION)
