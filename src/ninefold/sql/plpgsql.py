@@ -101,7 +101,8 @@ FUNCTIONS: Final[tuple[str, ...]] = (
         "DECLARE whole double precision := x; doubled integer := 0; result numeric; BEGIN"
         " IF abs(x) < 9007199254740992 THEN RETURN x::text::numeric; END IF;"
         " WHILE abs(whole) >= 9007199254740992 LOOP whole := whole / 2; doubled := doubled + 1; END LOOP;"
-        " result := whole::bigint::numeric; FOR i IN 1..doubled LOOP result := result * 2; END LOOP; RETURN result; END",
+        " result := whole::bigint::numeric; FOR i IN 1..doubled LOOP result := result * 2; END LOOP;"
+        " RETURN result; END",
     ),
     # What is written is compared: 9.2e18 is the double, and not these two digits.
     _in_steps(
