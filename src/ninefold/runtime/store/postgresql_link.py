@@ -7,7 +7,6 @@ driver says so reliably.
 from __future__ import annotations
 
 import asyncio
-import os
 import socket
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -21,8 +20,9 @@ from asyncpg import exceptions
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.addresses import unreachable
+from ninefold.runtime.store import postgresql_settings as settings
 from ninefold.runtime.store.protocol import Conflicting, NoValue, Row, Stored, TooLong, Unavailable, Yielded
-from ninefold.sql.fragment import identifier, literal
+from ninefold.sql.fragment import identifier
 from ninefold.sql.postgresql import fitted, numbered
 from ninefold.sql.postgresql_events import FORMS
 
@@ -135,24 +135,6 @@ _SILENT: Final = {
 when whatever is waited for would come."""
 
 
-OWN: Final = {
-    # A snapshot is a statement's: whoever has waited for a lock sees what was done before.
-    "default_transaction_isolation": "read committed",
-    "default_transaction_read_only": "off",
-    # A number that becomes text keeps all its digits.
-    "extra_float_digits": "1",
-}
-"""Settings of a session without which a service answers otherwise. Behind a pooler, where no session is ours, the
-database has them, or is refused (`postgresql_opening.py`)."""
-
-_AS_LONG: Final = {"statement_timeout": "0", "lock_timeout": "0", "idle_in_transaction_session_timeout": "0"}
-"""How long something may take the contract says, and `bounds`: not what the database or its user has for others."""
-
-
-_LONG_TRANSACTIONS: Final = 17
-"""The first PostgreSQL that has `transaction_timeout`, which no other lets a connection begin with."""
-
-
 class _Connection(asyncpg.Connection):  # type: ignore[misc]
     __slots__ = ()
 
@@ -193,28 +175,23 @@ class Link:
     ) -> Link:
         """`bounds`: settings of its session, or of each transaction of a pooled one that begins with `local`. `kind`:
         of the server. Raises Lost, caused by what the driver raised."""
-        # What PgBouncer knows; a name of each process's own it would have to set whenever another has its turn.
-        settings = {"application_name": "ninefold", "standard_conforming_strings": "on"}
-        bounds = {**_AS_LONG, **bounds}
-        if not pooled:
-            settings |= {"application_name": f"ninefold {os.getpid()}", "idle_session_timeout": "0", **OWN, **bounds}
         connecting = asyncpg.connect(
             url,
             timeout=CONNECTING_SECONDS,
             statement_cache_size=0,
-            server_settings=settings,
+            server_settings=settings.POOLED if pooled else settings.of_session(bounds),
             # What the pooler says of a server is what it was told by the first that it knew.
             target_session_attrs="any" if pooled else kind,
             connection_class=_Connection,
         )
         try:
             connection = await connecting
-            if connection.get_server_version().major >= _LONG_TRANSACTIONS:
-                bounds["transaction_timeout"] = "0"
-                if not pooled:
-                    await connection.execute("SET transaction_timeout = 0")
-            local = "".join(f"; SET LOCAL {name} = {literal(value)}" for name, value in bounds.items())
-            return cls(connection, local if pooled else None)
+            version = connection.get_server_version().major
+            if pooled:
+                return cls(connection, settings.of_transaction(bounds, version))
+            if settings.has_later(version):
+                await connection.execute(f"SET {settings.LATER}")
+            return cls(connection)
         except exceptions.TargetServerAttributeNotMatched as error:
             raise Lost(words(error) if kind == "primary" else "PostgreSQL is no standby") from error
         except Exception as error:

@@ -23,12 +23,13 @@ from ninefold.runtime.store.changing import NotUpgraded, adapt, differs
 from ninefold.runtime.store.postgresql import PostgreSQL
 from ninefold.runtime.store.postgresql_between import GO_OVER, LEAVE, NotServed, between, go_over, note_anew, on_its_way
 from ninefold.runtime.store.postgresql_leases import Lease
-from ninefold.runtime.store.postgresql_link import FAILED, OWN, Link, Transaction
+from ninefold.runtime.store.postgresql_link import FAILED, Link, Transaction
 from ninefold.runtime.store.postgresql_marks import OLD_MARKS
 from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.postgresql_replica import Replica
 from ninefold.runtime.store.postgresql_servers import Servers, why
 from ninefold.runtime.store.postgresql_serving import OPTIONS, SERVES, Alike, may_serve, number_of, served
+from ninefold.runtime.store.postgresql_settings import OWN
 from ninefold.runtime.store.postgresql_steps import Changing
 from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, short, too_long
 from ninefold.runtime.store.postgresql_writer import HeldElsewhere, Writer

@@ -1,0 +1,47 @@
+"""The settings of a session in PostgreSQL, or of a transaction, where no session is ours: how long something may take
+the contract says, and whoever opens a connection, but not what the database or its user has for others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from ninefold.sql.fragment import literal
+
+OWN: Final = {
+    # A snapshot is a statement's: whoever has waited for a lock sees what was done before.
+    "default_transaction_isolation": "read committed",
+    "default_transaction_read_only": "off",
+    # A number that becomes text keeps all its digits.
+    "extra_float_digits": "1",
+}
+"""Those without which a service answers otherwise. Behind a pooler the database has them, or is refused."""
+
+POOLED: Final = {"application_name": "ninefold", "standard_conforming_strings": "on"}
+"""What PgBouncer knows; a name of each process's own it would have to set whenever another has its turn."""
+
+_AS_LONG_AS_IT_TAKES: Final = {
+    "statement_timeout": "0",
+    "lock_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+}
+
+LATER: Final = "transaction_timeout = 0"
+"""What a session is told once it has begun: to begin with it is an error before PostgreSQL 17."""
+
+
+def has_later(version: int) -> bool:
+    return version >= 17
+
+
+def of_session(bounds: Mapping[str, str]) -> dict[str, str]:
+    name = f"ninefold {os.getpid()}"
+    own = {**OWN, **_AS_LONG_AS_IT_TAKES, "idle_session_timeout": "0"}
+    return {**POOLED, "application_name": name, **own, **bounds}
+
+
+def of_transaction(bounds: Mapping[str, str], version: int) -> str:
+    """What follows its beginning."""
+    own = (f"{name} = {literal(value)}" for name, value in {**_AS_LONG_AS_IT_TAKES, **bounds}.items())
+    return "".join(f"; SET LOCAL {each}" for each in (*own, *((LATER,) if has_later(version) else ())))
