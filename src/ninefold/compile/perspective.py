@@ -107,16 +107,18 @@ class Perspective:
             return TRUE
         own, log = self.checked.resources[resource], identifier(event)
         seen, about = Fragment(f"{log}.{SEEN}"), Fragment(f"{log}.{ABOUT}")
+        # What else a row has is nobody's to ask: so a field more is no other rule.
         kept = [
             self.dialect.member_of(seen, each.name, self.stored(each.type)) + f" AS {identifier(each.name)}"
             for each in own.readable
+            if column(then, each.name).text in as_it_was.text
         ]
         same = [
             column(now, key) + " = " + self.dialect.item_of(about, n, self.stored(own.fields[key].type))
             for n, key in enumerate(own.primary_key)
         ]
         row = f"SELECT 1 FROM {identifier(resource)} AS {identifier(now)} WHERE " + all_of(same)
-        past = "(SELECT " + join(", ", kept) + f") AS {identifier(then)}"
+        past = "(SELECT " + join(", ", kept or [Fragment("1")]) + f") AS {identifier(then)}"
         return (
             "EXISTS (SELECT 1 FROM "
             + past
