@@ -36,7 +36,7 @@ from ninefold.runtime.store import postgresql_running
 from ninefold.runtime.store.changing import NotUpgraded, Over
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.postgresql_serving import OPTIONS
-from ninefold.runtime.store.protocol import Conflicting, NoValue, Opened, Store, Unavailable
+from ninefold.runtime.store.protocol import Conflicting, NoValue, Opened, Refused, Store, Unavailable
 from ninefold.runtime.store.upgrading import come_to_its_end, go_over, take_back
 
 __all__ = ["beside", "databases", "path"]
@@ -107,7 +107,8 @@ def test_it_becomes_what_it_becomes_where_nobody_serves(name: str, beside: str, 
         assert served(beside, "a state renamed") is not None, "a third contract"
     with node(beside, name):
         contracted(beside, name)
-        assert served(beside, "") is not None, "the one before is over"
+        over = open_database(beside, plan("", "postgresql"))
+        assert isinstance(over, Refused) and "where that one is the newer one, serve it here as well" in over.help
     write(other)
     assert upgraded(other, name).goes
     assert but_for_revisions(held(beside)) == but_for_revisions(held(other)) and catalogue(beside) == catalogue(other)

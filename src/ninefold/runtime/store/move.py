@@ -76,7 +76,10 @@ class Source(Side, Protocol):
 
 
 class Target(Side, Protocol):
-    """The side that is written. Its tables are in an order in which one refers to those before it."""
+    """The side that is written. Its tables are in an order in which one refers to those before it. `has_all`: all has
+    arrived before, and nobody could say so any more."""
+
+    has_all: bool
 
     def last(self, table: Table) -> Row | None:
         """The greatest key that has arrived."""
@@ -135,6 +138,8 @@ def move(source: Source, target: Target, progress: Progress) -> tuple[Moved, ...
     pairs = [_pair(table, there.pop(table.name, None), source, target) for table in target.tables()]
     if without := [f"`{name}`: {source.count(name):,} rows" for name in there if source.count(name)]:
         raise NotMoved(f"{source.name} holds what {target.name} has no place for", without)
+    if target.has_all:
+        return _arrived(source, target, pairs)
     notes = source.notes()
     for mine, table in pairs:
         count = source.count(mine.name)
@@ -176,6 +181,17 @@ def _compared(source: Side, target: Side, mine: Table, table: Table) -> Moved:
             (f"{target.name} was written to by somebody else: empty it, and begin again",),
         )
     return before
+
+
+def _arrived(source: Source, target: Target, pairs: Sequence[tuple[Table, Table]]) -> tuple[Moved, ...]:
+    found = tuple(_digest(source, mine) for mine, _ in pairs)
+    if found != tuple(_digest(target, table) for _, table in pairs):
+        raise NotMoved(
+            f"there is something in the database {target.name}",
+            (f"{source.name} was moved there before, and one of them was written to since",),
+            ("name an empty one",),
+        )
+    return found
 
 
 def _digest(side: Side, table: Table) -> Moved:

@@ -33,6 +33,7 @@ from ninefold.runtime.store.postgresql_tables import create_references, create_t
 from ninefold.runtime.store.protocol import Row
 from ninefold.sql.fragment import identifier
 from ninefold.sql.postgresql import fitted
+from ninefold.upgrade.shape import shape
 
 T = TypeVar("T")
 
@@ -119,6 +120,7 @@ class Target(Side):
     def __init__(self, link: Link, loop: AbstractEventLoop, name: str, plan: ServicePlan) -> None:
         super().__init__(link, loop, name)
         self._plan = plan
+        self.has_all = False
 
     def last(self, table: Table) -> Row | None:
         return next(iter(self._run(last_key(table, identifier), ())), None)
@@ -172,9 +174,11 @@ def _is_begun(side: Target, plan: ServicePlan, key: bytes) -> bool:
         return True
     if moving is not None:
         raise NotMoved(f"the move of another database into {side.name} has not come to its end")
-    if known(side.ask, side.name) is not None:
+    found = known(side.ask, side.name)
+    side.has_all = found is not None and (found.key, found.shape) == (key, shape(plan.schema))
+    if found is not None and not side.has_all:
         raise NotMoved(f"there is something in the database {side.name}", help=("name an empty one",))
-    return False
+    return side.has_all
 
 
 @contextmanager

@@ -125,9 +125,9 @@ def _made_of(connection: apsw.Connection, path: Path, schema: Schema) -> Schema:
 class Target(Side):
     """A file that is being made."""
 
-    def __init__(self, connection: apsw.Connection, name: str, made: Path, path: Path) -> None:
-        super().__init__(connection, name)
-        self._made, self._path = made, path
+    def __init__(self, connection: apsw.Connection, made: Path, path: Path, has_all: bool) -> None:
+        super().__init__(connection, str(path))
+        self._made, self._path, self.has_all = made, path, has_all
 
     def last(self, table: Table) -> Row | None:
         return next(iter(self._ask(last_key(table, identifier))), None)
@@ -163,13 +163,16 @@ def target(url: str, schema: Schema, key: bytes) -> Iterator[Target]:
     NotMoved."""
     try:
         path = Path(os.path.realpath(database_path(url)))
-        if path.exists() and (why := unusable(path) or (path.stat().st_size and "there is something in it")):
-            raise NotMoved(f"the database {path} cannot be made: {why}", help=("name a file that is not there yet",))
+        if path.exists() and (why := unusable(path)):
+            raise _not_made(path, why)
         made = path.with_name(path.name + ".moving")
         with alone(path), alone(made):
-            connection = _making(made, schema, key)
+            has_all = path.exists() and _has_all(path, schema, key)
+            if not has_all and path.exists() and path.stat().st_size:
+                raise _not_made(path, "there is something in it")
+            connection = _making(path if has_all else made, schema, key)
             try:
-                yield Target(connection, str(path), made, path)
+                yield Target(connection, made, path, has_all)
             finally:
                 connection.close()
     except NotBuilt as error:
@@ -180,6 +183,23 @@ def target(url: str, schema: Schema, key: bytes) -> Iterator[Target]:
         raise NotMoved(f"the database {url} cannot be made: {words(error)}") from error
     except OSError as error:
         raise NotMoved(f"the database {url} cannot be made: {(error.strerror or str(error)).lower()}") from None
+
+
+def _not_made(path: Path, why: str) -> NotMoved:
+    return NotMoved(f"the database {path} cannot be made: {why}", help=("name a file that is not there yet",))
+
+
+def _has_all(path: Path, schema: Schema, key: bytes) -> bool:
+    """Whether a move into it has come to its end before."""
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        return _is_of(record.read(connection), schema, key)
+    finally:
+        connection.close()
+
+
+def _is_of(found: record.Empty | record.Foreign | record.Record, schema: Schema, key: bytes) -> bool:
+    return isinstance(found, record.Record) and (found.key, found.shape) == (key, encode_shape(schema))
 
 
 def _making(made: Path, schema: Schema, key: bytes) -> apsw.Connection:
@@ -196,7 +216,7 @@ def _making(made: Path, schema: Schema, key: bytes) -> apsw.Connection:
                 record.create(connection, encode_shape(schema), key)
                 for statement in tables.create_schema(schema):
                     connection.execute(statement)
-        elif not isinstance(found, record.Record) or (found.key, found.shape) != (key, encode_shape(schema)):
+        elif not _is_of(found, schema, key):
             raise NotMoved(
                 f"{made} is of another move", help=("end that one, or remove the file: nobody serves from it",)
             )

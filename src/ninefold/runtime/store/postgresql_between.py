@@ -17,7 +17,7 @@ from ninefold.upgrade.running import Between
 
 BETWEEN: Final = "between"
 
-GO_OVER: Final = Command("to go over to this contract while the one before is served", "upgrade", ("--expand",))
+GO_OVER: Final = Command("where this contract is the newer one, to go over to it meanwhile", "upgrade", ("--expand",))
 GO_ON: Final = Command("to go on with it", "upgrade", ("--expand",))
 LEAVE: Final = (
     Command("to come to its end, once no node of the contract before serves", "upgrade", ("--contract",)),

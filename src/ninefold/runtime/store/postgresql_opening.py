@@ -116,7 +116,10 @@ def open_postgresql(
         return Refused(
             f"the database {name} is served by another process, of another contract",
             (f"of one contract too, unless all processes have the same of {OPTIONS}",),
-            ("stop that one, or name another database with --database",),
+            (
+                "where that one is the newer one, serve it here as well",
+                "stop that one, or name another database with --database",
+            ),
             held=True,
             then=(GO_OVER,),
         )
