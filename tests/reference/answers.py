@@ -73,7 +73,9 @@ def refused(asking: Asking, *failures: Failure) -> Response:
         challenges = ", ".join(dict.fromkeys(_challenge(asking, each, failures) for each in schemes))
         headers |= {"www-authenticate": challenges} if challenges else {}
         if endpoint.verb == GRANT and endpoint.mutation is not None:
-            realm = next(each.realm for each in asking.checked.schemes if each.name == endpoint.mutation.issues)
+            realm = next(
+                each.said.get("realm") for each in asking.checked.schemes if each.name == endpoint.mutation.issues
+            )
             headers["www-authenticate"] = f'Basic realm="{realm}"'
     lacks = [] if asking.admission is None else list(asking.admission.scopes)
     if refused.status == 403 and not set(lacks) <= set(asking.caller.names.get("scopes", ())):
@@ -103,7 +105,7 @@ def refused(asking: Asking, *failures: Failure) -> Response:
 def _challenge(asking: Asking, scheme: Scheme, failures: Sequence[Failure]) -> str:
     """RFC 9110 11.6.1; RFC 6750 3.1 has a word for a bearer token that is not good, where that is why."""
     word, _, said = scheme.challenge.partition(" ")
-    parameters = [said] if said else [] if scheme.realm is None else [f'realm="{scheme.realm}"']
+    parameters = [said] if said else []
     is_why = any(each.condition == "unauthenticated" for each in failures)
     if is_why and word == "Bearer" and callers.credential(scheme, asking.request, asking.query) is not None:
         parameters.append('error="invalid_token"')

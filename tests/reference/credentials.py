@@ -194,13 +194,13 @@ def written(asking: Asking, endpoint: Endpoint, row: Row, given: Given, asked: A
     issues = operation.issues if isinstance(operation, Create | Update | SignIn) else None
     if issues is None:
         return
-    issued = next(each.verified for each in asking.checked.schemes if each.name == issues)
-    assert isinstance(issued, Issued)
+    scheme = next(each for each in asking.checked.schemes if each.name == issues)
+    lasts = scheme.said.get("lasts")
     text = asking.chance.token()
-    until = None if issued.lasts is None else moment(asking.now) + timedelta(microseconds=issued.lasts)
+    until = None if lasts is None else moment(asking.now) + timedelta(microseconds=int(lasts))
     scopes = [each for each in _scopes(asking, endpoint, row) if asked is None or each in asked]
     rows.credentials.append(Credential(text, issues, row.resource.name, row.key, until, tuple(scopes)))
-    seconds = None if issued.lasts is None else issued.lasts // 1_000_000
+    seconds = None if lasts is None else int(lasts) // 1_000_000
     asking.names["caller"] = {**asking.names["caller"], "credential": text}
     asking.names["granted"] = {"scopes": scopes, "scope": " ".join(scopes) or None, "expires_in": seconds}
 

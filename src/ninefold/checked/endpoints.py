@@ -158,7 +158,8 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Cors:
-    """`origins` None: any. `max_age`: microseconds. `preflight`: the status of an answer to OPTIONS."""
+    """`origins` None: any. `max_age`: microseconds. `preflight`: the status of an answer to OPTIONS. `said`: what else
+    is said in plain values, by its keys."""
 
     origins: tuple[str, ...] | None
     headers: tuple[str, ...]
@@ -167,6 +168,7 @@ class Cors:
     max_age: int | None
     preflight: int
     place: Place
+    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,8 @@ class OlderKind:
 @dataclass(frozen=True)
 class EventKind:
     """`origin` is its name in the document, which an older version may call otherwise. `older`: what it is in each
-    version in which it is something else. `hidden`: the version that all else is about does not have it."""
+    version in which it is something else. `hidden`: the version that all else is about does not have it. `said`: what
+    it says in plain values, by its keys."""
 
     name: str
     causes: tuple[Cause, ...]
@@ -211,6 +214,7 @@ class EventKind:
     origin: str = ""
     older: tuple[OlderKind, ...] = ()
     hidden: bool = False
+    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

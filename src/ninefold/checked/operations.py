@@ -12,6 +12,7 @@ from ninefold.checked.resources import Effect, Guard, Resource, Transition
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Constant, Typed
+from ninefold.language.declaration import Plain
 from ninefold.language.verbs import TRANSITION as TRANSITION
 from ninefold.language.verbs import Verb
 from ninefold.plan.chosen import Expansion as Expansion
@@ -62,7 +63,8 @@ def fixed_path(segments: tuple[Segment, ...]) -> tuple[str | None, ...]:
 @dataclass(frozen=True)
 class Parameter:
     """A value in the path, a query parameter or a header. `default`: its value where it is not given, if it has one;
-    `explode`: of an array, whether it is repeated, or else its text has commas; `is_json`: its text is JSON."""
+    `explode`: of an array, whether it is repeated, or else its text has commas; `is_json`: its text is JSON. `said`:
+    what else it says in plain values, by its keys."""
 
     name: str
     type: Type
@@ -73,6 +75,7 @@ class Parameter:
     default: tuple[Any, ...] = ()
     explode: bool = True
     is_json: bool = False
+    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

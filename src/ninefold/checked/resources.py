@@ -10,6 +10,7 @@ from typing import Any, Literal
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.language.declaration import Plain
 from ninefold.plan.environment import GIVEN, WAS
 from ninefold.plan.routes import Rule
 from ninefold.values import Boolean, Digest, Object, Row, Type, optional
@@ -47,7 +48,7 @@ class Field:
     where a write changes others, in written order. `schema` is the JSON Schema that a given value must meet, with
     everything that it refers to inside it; that of a reference is its target's primary key's. `schemas`: what it is in
     bodies of whose unknown members something else is said than for all, by the word. `null_shown`: the schema admits
-    null."""
+    null. `said`: what else it says in plain values, by its keys."""
 
     name: str
     type: Type
@@ -72,6 +73,7 @@ class Field:
     seen: Seen | None = None
     schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rules: tuple[Rule, ...] = field(default=(), repr=False, compare=False)
+    said: Mapping[str, Plain] = field(default_factory=dict)
 
     def held_to(self, unknown: str) -> Mapping[str, Any]:
         """The schema of what a body gives, by what is said of its unknown members."""
@@ -100,7 +102,7 @@ class Guard:
 @dataclass(frozen=True)
 class Transition:
     """`after`: microseconds after which the service takes it by itself, or the time or duration over the row at or
-    after which it does; None: it waits to be asked."""
+    after which it does; None: it waits to be asked. `said`: what it says in plain values, by its keys."""
 
     name: str
     origins: tuple[str, ...]
@@ -110,6 +112,7 @@ class Transition:
     sets: tuple[tuple[str, Typed], ...] = ()
     after: int | Typed | None = None
     also: tuple[Effect, ...] = ()
+    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,8 @@ class Expiry:
 
 @dataclass(frozen=True)
 class Machine:
-    """`initial`: the state of a new row; None: it is not shown, and nothing makes rows."""
+    """`initial`: the state of a new row; None: it is not shown, and nothing makes rows. What else a machine says in
+    plain values, each of its transitions says."""
 
     field: str
     initial: str | None
@@ -153,7 +157,7 @@ class Machine:
 @dataclass(frozen=True)
 class Resource:
     """`creation_stopped`: the gaps for which no row can be made, by whomever, each in one line. `log`: its rows are the
-    events of the log."""
+    events of the log. `said`: what else it says in plain values, by its keys."""
 
     name: str
     place: Place
@@ -165,6 +169,7 @@ class Resource:
     creation_stopped: tuple[str, ...] = ()
     expiry: Expiry | None = None
     log: bool = False
+    said: Mapping[str, Plain] = field(default_factory=dict)
     subscriptions: bool = False
     """It is the built-in resource of who is told of events."""
 

@@ -81,7 +81,7 @@ Carries: TypeAlias = Literal["policies", "standings", "limit", "remaining", "res
 @dataclass(frozen=True)
 class Rate:
     """`of`: a word, or an expression over the request. `per` in microseconds. `burst` None: the algorithm has none.
-    `endpoints` None: it counts all."""
+    `endpoints` None: it counts all. `said`: what else it says in plain values, by its keys."""
 
     name: str
     of: Literal["caller", "address"] | Typed
@@ -91,6 +91,7 @@ class Rate:
     burst: int | None
     endpoints: tuple[str, ...] | None
     place: Place
+    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,12 +115,10 @@ class LookedUp:
 
 @dataclass(frozen=True)
 class Issued:
-    """The service makes the credential, for a row of `resource`. `lasts`: microseconds; None: as long as its row.
-    `scopes`: those that its `caller.scopes` may hold; empty: there is no such member. `granted`: which of them a row is
-    granted."""
+    """The service makes the credential, for a row of `resource`. `scopes`: those that its `caller.scopes` may hold;
+    empty: there is no such member. `granted`: which of them a row is granted."""
 
     resource: str
-    lasts: int | None
     scopes: tuple[str, ...] = ()
     granted: Typed | None = None
 
@@ -167,7 +166,8 @@ Verification: TypeAlias = LookedUp | Issued | Password | Signed | CertificateOf 
 
 @dataclass(frozen=True)
 class Scheme:
-    """`verified`: how a good credential is told from a bad one; None: this build cannot, and accepts none."""
+    """`verified`: how a good credential is told from a bad one; None: this build cannot, and accepts none. `said`: what
+    else it says in plain values, by its keys."""
 
     name: str
     where: Literal["authorization", "header", "query", "cookie", "certificate"]
@@ -176,7 +176,7 @@ class Scheme:
     verified: Verification | None
     adds: tuple[tuple[str, Typed], ...]
     place: Place
-    realm: str | None = None
+    said: Mapping[str, Plain] = field(default_factory=dict)
 
     @property
     def in_force(self) -> bool:
@@ -216,7 +216,7 @@ class Errors:
 class Version:
     """A version. The dates are RFC 3339 full-dates. `checked`: what an older version is; None: the version is the one
     that all else is about, or the way back to it is not shown. `moved`: the endpoints that have another key in the
-    version above, by their keys here."""
+    version above, by their keys here. `said`: what else it says in plain values, by its keys."""
 
     name: str
     place: Place
@@ -225,6 +225,7 @@ class Version:
     retired: str | None
     checked: Checked | None = None
     moved: Mapping[str, str] = field(default_factory=dict)
+    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

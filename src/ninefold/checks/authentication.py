@@ -34,6 +34,7 @@ from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Call, Typed, free_variables
 from ninefold.language import authentication as stated
 from ninefold.language.authentication import ALL, ANYONE, Every
+from ninefold.language.declaration import said
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Name, Proposal, Shown, is_open, value_of
@@ -134,7 +135,8 @@ def _scheme(
             adds.append((added.name, value))
     # RFC 7617, section 2.1: it is how clients know in which characters user-id and password are sent.
     charset = ("," if quoted else "") + ' charset="UTF-8"' if scheme.is_basic else ""
-    return Scheme(scheme.name, where, parameter, challenge + quoted + charset, verified, tuple(adds), place, realm)
+    challenge += quoted + charset
+    return Scheme(scheme.name, where, parameter, challenge, verified, tuple(adds), place, said(scheme))
 
 
 REGISTERED: Final = ("Basic", "Bearer", "Digest", "DPoP", "GNAP", "HOBA", "Mutual", "Negotiate", "OAuth", "vapid")

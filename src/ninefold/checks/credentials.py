@@ -57,18 +57,17 @@ def check_issued(
             help=("a service issues credentials of the types `http` (`scheme: bearer`), `apiKey` and `oauth2`",),
         )
         return None
-    lasts = value_of(scheme.lasts)
-    if owner.text not in resources or (lasts is None and not isinstance(scheme.lasts, StatedNone)):
+    if owner.text not in resources or not isinstance(scheme.lasts, Shown | StatedNone):
         return None
     scopes, granted = tuple(name.text for name in value_of(scheme.scopes) or ()), value_of(scheme.granted)
     if isinstance(scheme.granted, StatedNone):
-        return Issued(owner.text, lasts, scopes)
+        return Issued(owner.text, scopes)
     if not scopes or granted is None:
-        return None if isinstance(scheme.scopes, Shown) else Issued(owner.text, lasts)
+        return None if isinstance(scheme.scopes, Shown) else Issued(owner.text)
     # What a credential is granted is kept with it: it is about its row, and not about a request.
     over = vocabulary.scope(owner.text, caller=None, request=None)
     found = typed(granted, over, Array(items=Text(), nullable=True), findings)
-    return None if found is None else Issued(owner.text, lasts, scopes, found)
+    return None if found is None else Issued(owner.text, scopes, found)
 
 
 def check_issues(endpoint: Endpoint, verb: str, resource: Resource | None, findings: Findings) -> str | None:

@@ -148,17 +148,18 @@ def _kind(
         return None  # which rows it arises of is not shown
     for subject in subjects:
         assert subject is not None
-        said = len(findings.diagnostics)
+        before = len(findings.diagnostics)
         contents[subject] = shown = check_content(template, vocabulary.scope_of_change(subject), showing)
         if shown is not None:
             check_payload(shown, kind.span, findings)
         where = value_of(kind.where)
         conditions[subject] = None if where is None else condition(where, vocabulary.scope_of_change(subject), findings)
-        if len(findings.diagnostics) > said:
+        if len(findings.diagnostics) > before:
             # What is wrong with it for one resource need not be told again for the next.
             return None
     causes = tuple(_causes(actions, contents, conditions))
-    return EventKind(kind.name, causes, findings.place(kind.span), kind.origin or kind.name) if causes else None
+    place, origin = findings.place(kind.span), kind.origin or kind.name
+    return EventKind(kind.name, causes, place, origin, said=said(kind)) if causes else None
 
 
 def _causes(

@@ -79,6 +79,7 @@ def _rates(vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:
             burst=burst if algorithm.text == BURSTING else None,
             endpoints=None if endpoints is None else tuple(each.text for each in endpoints),
             place=findings.place(rate.span),
+            said=said(rate),
         )
 
 

@@ -26,6 +26,7 @@ from ninefold.diagnostics.codes import (
 )
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import parameters as requests
+from ninefold.language.declaration import said
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.shapes import FORM
@@ -85,6 +86,7 @@ def check_declared(
             _default(each, type_, schema, findings),
             value_of(each.explode) is not False,
             each.content is not None,
+            said(each),
         )
 
 
@@ -368,4 +370,5 @@ def check_cors(findings: Findings) -> Cors | None:
         max_age=value_of(stated.max_age),
         preflight=preflight,
         place=findings.place(fact.span),
+        said=said(stated),
     )

@@ -28,6 +28,7 @@ from ninefold.expressions.rows import fields_as_they_were
 from ninefold.expressions.scope import ResourceShape, Scope
 from ninefold.expressions.tree import Call, Typed
 from ninefold.language import resources as stated
+from ninefold.language.declaration import said
 from ninefold.language.expressions import Expression, OnChange
 from ninefold.language.fact import Fact, Name, Shown, is_stated, value_of
 from ninefold.language.schemas import Schema
@@ -66,6 +67,7 @@ def check_resources(
             unique=tuple(_together(resource, fields)),
             invariants=tuple(_invariants(resource, vocabulary, findings)),
             expiry=_expiry(resource, referring, vocabulary, findings),
+            said=said(resource),
         )
         _columns(found[name], resource, findings)
         _identifier(found[name], resource, known, findings)
@@ -212,8 +214,7 @@ def _field(
     # What is normalised is of the field's type: what is not is left to its schema.
     value = Anything(nullable=True) if target is not None else optional(given) if null_shown else given
     value_scope = replace(scope, variables={"value": value}, request_only=True)
-    needed = {part.text for part in value_of(resource.required) or ()}
-    on_delete = value_of(field.on_delete)
+    needed, on_delete = {part.text for part in value_of(resource.required) or ()}, value_of(field.on_delete)
     if on_delete is not None and on_delete.text == "set null" and field.name in {*needed, *shape.primary_key}:
         _cleared(f"{resource.name}.{field.name}", on_delete, field.name in needed, findings)
     serial = isinstance(on_create, Call) and on_create.function == "serial"
@@ -242,6 +243,7 @@ def _field(
         serial=serial,
         seen=None if field.seen is None else seen(field.seen, resource.name, (schema, schemas), type_, findings),
         rules=Rules(findings).of_field(field, resource),
+        said=said(field),
     )
     for stated_one, _, made in ((value_of(field.on_create), None, on_create), *changes):
         if stated_one is not None and made is not None:

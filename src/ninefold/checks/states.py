@@ -20,6 +20,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
 from ninefold.language import states as stated
+from ninefold.language.declaration import said
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
 from ninefold.language.question import OpenQuestion
@@ -47,7 +48,7 @@ def check_states(
         transitions = {
             transition.name: checked
             for transition in value_of(machine.transitions) or ()
-            if (checked := _transition(transition, resource, vocabulary, findings)) is not None
+            if (checked := _transition(transition, machine, resource, vocabulary, findings)) is not None
         }
         if field is not None and states is not None:
             names = tuple(state.text for state in states)
@@ -80,7 +81,11 @@ def _creation_told(
 
 
 def _transition(
-    transition: stated.Transition, resource: Resource, vocabulary: Vocabulary, findings: Findings
+    transition: stated.Transition,
+    machine: stated.Machine,
+    resource: Resource,
+    vocabulary: Vocabulary,
+    findings: Findings,
 ) -> Transition | None:
     scope = vocabulary.scope(resource.name)
     guards = tuple(
@@ -98,7 +103,8 @@ def _transition(
     after: int | Typed | None = stated_after if isinstance(stated_after, int) else None
     if isinstance(stated_after, Expression):
         after = time_of_row(stated_after, resource.name, (Timestamp(), Duration()), vocabulary, findings)
-    return Transition(transition.name, tuple(each.text for each in origin), to.text, place, guards, sets, after)
+    origins, plain = tuple(each.text for each in origin), said(machine) | said(transition)
+    return Transition(transition.name, origins, to.text, place, guards, sets, after, said=plain)
 
 
 def check_sets(

@@ -20,6 +20,7 @@ from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.scope import Inferred, Model, Scope
 from ninefold.expressions.tree import Call, Constant, Select, Typed
 from ninefold.language import versioning as stated
+from ninefold.language.declaration import said
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Name, value_of
 from ninefold.language.json_schema import listed_values
@@ -50,8 +51,13 @@ def _version(each: stated.Version, findings: Findings) -> Version:
         return value_of(fact)
 
     return Version(
-        each.name, findings.place(each.span), date(each.deprecated), date(each.sunset), date(each.retired)
-    )  # fmt: skip
+        each.name,
+        findings.place(each.span),
+        date(each.deprecated),
+        date(each.sunset),
+        date(each.retired),
+        said=said(each),
+    )
 
 
 Older = tuple[str, Checked, Mapping[str, str]]

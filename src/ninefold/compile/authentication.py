@@ -37,6 +37,7 @@ def scheme(stated: checked.Scheme, service: Checked, dialect: Dialect) -> Scheme
         challenge=stated.challenge,
         verified=_verification(stated, Perspective(service, stated.name, dialect)),
         adds=stated.adds,
+        said=dict(stated.said),
         trace=(stated.place,),
     )
 
@@ -51,7 +52,7 @@ def _verification(stated: checked.Scheme, perspective: Perspective) -> Verificat
                 find=_row(resource, found, perspective),
                 again=_row(resource, _same(resource), perspective),
             )
-        case checked.Issued(resource=name, lasts=lasts, scopes=scopes):
+        case checked.Issued(resource=name, scopes=scopes):
             resource = perspective.checked.resources[name]
             source, is_this = credentials.found(resource, stated.name, bool(scopes))
             first = (credentials.SCOPES_COLUMN,) if scopes else ()
@@ -59,7 +60,6 @@ def _verification(stated: checked.Scheme, perspective: Perspective) -> Verificat
                 resource=name,
                 find=_row(resource, is_this, perspective, source, first),
                 again=_row(resource, _same(resource), perspective),
-                lasts_microseconds=lasts,
                 scopes=scopes,
             )
         case checked.Password(resource=name, user=user, password=password):

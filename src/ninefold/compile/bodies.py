@@ -45,8 +45,7 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
         return Body(media_types, {"type": "object"}, unknown=requests.unknown_members, optional=True)
     resource = checked.resources[operation.resource]
     unknown = requests.unknown_members
-    edits = isinstance(operation, Update) and operation.patch == "json-patch"
-    merge = isinstance(operation, Update) and operation.patch == "merge"
+    edits, merge = (isinstance(operation, Update) and operation.patch == each for each in ("json-patch", "merge"))
     fields = tuple(
         BodyField(
             field=leaf.field,
@@ -60,6 +59,7 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
             stored=_stored_of(resource.fields[leaf.field]),
             held=_held_as_stored(resource.fields[leaf.field]),
             was=_was(leaf.field, resource),
+            said=dict(resource.fields[leaf.field].said),
             rules=(*resource.fields[leaf.field].rules, *(() if leaf.beside is None else leaf.beside.rules)),
             trace=(resource.fields[leaf.field].place,),
         )

@@ -77,7 +77,7 @@ def issue(operation: Mutation, resource: Resource, perspective: Perspective) -> 
         f"DELETE FROM {table} WHERE {stored.DIGEST} IN (SELECT {stored.DIGEST} FROM {table}"
         f" WHERE {stored.EXPIRES} <= " + bind(inputs.NOW) + f" ORDER BY {stored.EXPIRES} LIMIT {stored.CLEANED})"
     )
-    kept = Issue(scheme.name, _statement(store), _statement(clean), verified.lasts)
+    kept = Issue(scheme.name, _statement(store), _statement(clean), dict(scheme.said))
     if verified.granted is None:
         return (kept,)
     scopes = f"INSERT INTO {stored.scopes_of(resource.name)} ({stored.DIGEST}, {stored.SCOPES}) VALUES ("

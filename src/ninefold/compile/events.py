@@ -109,6 +109,7 @@ def _event(kind: EventKind, cause: Cause, resource: Resource, found: list[Fragme
         content=shown,
         delivered=_delivered(perspective.checked),
         tell=None if to is None else to.tell,
+        said=dict(kind.said),
         trace=(kind.place,),
     )
 

@@ -47,6 +47,6 @@ def challenge(endpoint: Endpoint, checked: Checked) -> str | None:
     """By which scheme clients may say who they are (RFC 6749, section 5.2); None: it grants nothing."""
     if endpoint.mutation is None or endpoint.verb != GRANT:
         return None
-    realm = next((each.realm for each in checked.schemes if each.name == endpoint.mutation.issues), None) or ""
-    written = realm.replace("\\", "\\\\").replace('"', '\\"')
+    said = next((each.said for each in checked.schemes if each.name == endpoint.mutation.issues), {})
+    written = str(said.get("realm", "")).replace("\\", "\\\\").replace('"', '\\"')
     return f'Basic realm="{written}"'

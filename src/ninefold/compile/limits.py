@@ -23,6 +23,7 @@ def limits(checked: Checked) -> Limits:
                 algorithm=rate.algorithm,
                 burst=rate.burst or 0,
                 endpoints=tuple(_counted(rate.endpoints, served)),
+                said=dict(rate.said),
                 trace=(rate.place, *checked.places.at("limits", "rates", rate.name, "endpoints")),
             )
             for rate in stated.rates

@@ -162,6 +162,7 @@ def cors(stated: checked_endpoints.Cors) -> Cors:
         credentials=stated.credentials,
         max_age=None if stated.max_age is None else stated.max_age // 1_000_000,
         preflight=stated.preflight,
+        said=dict(stated.said),
         trace=(stated.place,),
     )
 
@@ -188,6 +189,7 @@ def _parameter(stated: CheckedParameter, endpoint: Endpoint, key: str, checked: 
         stated.default,
         stated.explode,
         stated.is_json,
+        dict(stated.said),
         (stated.place, *chosen.values()),
     )
 

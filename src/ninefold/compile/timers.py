@@ -76,6 +76,7 @@ def _timer(
         next=_statement(after + " ORDER BY " + entered + " LIMIT 1", *since),
         take=_take(resource, transition, perspective),
         by_the_clock=by_the_clock,
+        said=dict(transition.said),
         trace=(transition.place,),
     )
 
@@ -108,6 +109,7 @@ def _timer_of_row(
         next=statements[2],
         take=_take(resource, transition, perspective),
         by_the_clock=by_the_clock,
+        said=dict(transition.said),
         trace=(transition.place,),
     )
 

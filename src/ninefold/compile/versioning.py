@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from msgspec import structs
+
 from ninefold.checked.service import Checked, Scheme
 from ninefold.checked.service import Version as CheckedVersion
 from ninefold.compile.cases import by_endpoint
@@ -66,6 +68,7 @@ def _version(each: CheckedVersion, own: Checked | None, above: set[str], checked
         sunset=_seconds(each.sunset),
         retired=_seconds(each.retired),
         served=own is not None,
+        said=dict(each.said),
         places=checked.places.by_key(("deprecated", "sunset", "retired"), "versioning", "versions", each.name),
         trace=(each.place,),
     )
@@ -76,17 +79,12 @@ def _version(each: CheckedVersion, own: Checked | None, above: set[str], checked
         for key in rate.endpoints:
             counted.setdefault(key, []).append(rate.name)
     keys = {endpoint.key: each.moved.get(endpoint.key, endpoint.key) for endpoint in own.endpoints}
-    return Version(
-        name=said.name,
+    return structs.replace(
+        said,
         routes=(*(served(cases, own, dialect) for cases in by_endpoint(own.endpoints)), *map(blocked, own.stopped)),
         problems=problems(own),
         counted={key: tuple(names) for key, names in counted.items()},
         above={key: before for key, before in keys.items() if before in above},
-        deprecated=said.deprecated,
-        sunset=said.sunset,
-        retired=said.retired,
-        places=said.places,
-        trace=said.trace,
     )
 
 

@@ -300,7 +300,9 @@ class Judge:
             listed = self.promise.lists(_TRANSITION)
             said = "rows may go where they did not"
             yield Effect("readers", "compatible" if listed else "look", _TRANSITION, said)
-        if (declared == "moves" or way != "more") and self._is_told(change.names[0], change.names[2]):
+        if (declared == "moves" or (declared == "takes" and way != "more")) and self._is_told(
+            change.names[0], change.names[2]
+        ):
             yield from effects(
                 "tells", "unproved" if way == "unproved" else "other", self.promise, said="events arise otherwise"
             )

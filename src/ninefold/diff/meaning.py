@@ -51,10 +51,16 @@ _SIDES_OF_ALL: Final[dict[str, Side]] = {
 }  # fmt: skip
 """The same of what is said of all routes."""
 
-_SAID_OF_ALL: Final[dict[str, tuple[tuple[str, ...], int, str]]] = {
-    "limits": ((), 8, ""), "delivery": (("webhooks",), 6, "delivery.webhooks"),
+_SAID: Final[dict[str, tuple[int, str]]] = {
+    "fields": (2, "RESOURCE.fields.FIELD"),
+    **dict.fromkeys(("timers", "take", "operation", "write"), (3, "RESOURCE.transitions.TRANSITION")),
+    **dict.fromkeys(("route", "cases"), (4, "ENDPOINT")),
+    **dict.fromkeys(("path", "query", "headers"), (4, "ENDPOINT.query.PARAMETER")),
+    "cors": (4, "cors"), "schemes": (5, "schemes.SCHEME"), "follows": (5, "schemes.SCHEME"),
+    "events": (6, "kinds.KIND"), "webhooks": (6, "delivery.webhooks"),
+    "limits": (8, ""), "rates": (8, "rates.RATE"), "versions": (9, "versions.VERSION"),
 }  # fmt: skip
-"""Where in these a `said` stands, and where in the language its keys do."""
+"""The members of a plan that have a `said`, and where in the language its keys stand, or around it."""
 
 
 class Piece:
@@ -145,8 +151,8 @@ def meaning(plan: ServicePlan) -> Meaning:
     return Meaning(routes, rest, by_version, plan.stored, default, frozenset(named), len(plan.base))
 
 
-def _dates(version: Any) -> list[Any]:
-    return [getattr(version, name) for name in version.__struct_fields__ if name not in ("routes", "problems")]
+def _dates(version: Any) -> dict[str, Any]:
+    return {name: getattr(version, name) for name in version.__struct_fields__ if name not in ("routes", "problems")}
 
 
 def _without(value: Any) -> Any:
@@ -219,40 +225,48 @@ def felt(old: Meaning, new: Meaning) -> Felt:
 
 def _side_of_all(name: str, old: Any, new: Any) -> Side:
     """Where the two differ in plain values alone, these tell, if they are all about one thing."""
-    if name in _SAID_OF_ALL:
-        at, part, keys = _SAID_OF_ALL[name]
-        (was, left), (now, leaves) = _apart(old or {}, *at), _apart(new or {}, *at)
-        sides = set(_sides_of_said(was, now, part, keys)) if left == leaves else set()
-        if len(sides) == 1:
-            return sides.pop()
+    (was, left), (now, leaves) = _apart(old, name), _apart(new, name)
+    sides = set(_sides_of_said(was, now)) if left == leaves else set()
+    if len(sides) == 1:
+        return sides.pop()
     return _SIDES_OF_ALL.get(name, "gives" if name.startswith("problems") else "takes")
 
 
-def _apart(of: dict[str, Any], *at: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is said in plain values, and all else."""
-    if not at:
-        return of.get("said", {}), {name: each for name, each in of.items() if name != "said"}
-    said, rest = _apart(of.get(at[0]) or {}, *at[1:])
-    return said, {**of, at[0]: rest}
+_Said: TypeAlias = list[tuple[str, dict[str, Any]]]
+"""What is said in plain values, each with the name of the member that says it."""
 
 
-def _sides_of_said(old: dict[str, Any], new: dict[str, Any], part: int, at: str) -> Iterator[Side]:
-    yield from (side_of(part, join(at, key)) for key in {**old, **new} if old.get(key) != new.get(key))
+def _apart(value: Any, name: str) -> tuple[_Said, Any]:
+    """What a member of that name says in plain values, or something inside it; and all else."""
+    if isinstance(value, list):
+        parts = [_apart(each, name) for each in value]
+        return [said for found, _ in parts for said in found], [rest for _, rest in parts]
+    if not isinstance(value, dict) or name == "schema":
+        return [], value
+    said, rest = [(name, value.get("said") or {})] if name in _SAID else [], {}
+    for each, inner in value.items():
+        if each != "said" or name not in _SAID:
+            found, rest[each] = _apart(inner, each)
+            said += found
+    return said, rest
 
 
-def _in_cases(route: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """What an endpoint says in plain values, and each of its cases, which says what the endpoint does unless it has
-    a `said` of its own; and all else."""
-    (said, rest), of = _apart(route), route.get("cases") or {}
-    cases = of.get("cases", ())
-    own = {**of, "cases": [_apart(each)[1] for each in cases]}
-    return [said, *(each.get("said", said) for each in cases)], {**rest, "cases": own}
+def _sides_of_said(old: _Said, new: _Said) -> Iterator[Side]:
+    for (name, was), (_, now) in zip(old, new, strict=False):  # another number of them is a difference of its own
+        part, at = _SAID[name]
+        yield from (side_of(part, join(at, key)) for key in {**was, **now} if was.get(key) != now.get(key))
+
+
+def _with_cases(route: dict[str, Any]) -> dict[str, Any]:
+    """With what each of its cases says: what the endpoint does, where it says nothing of its own."""
+    of = route.get("cases") or {}
+    cases = [{"said": route.get("said"), **each} for each in of.get("cases", ())]
+    return {**route, "cases": {**of, "cases": cases}}
 
 
 def _sides_of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Side]:
-    (were_said, old), (are_said, new) = _in_cases(old), _in_cases(new)
-    for before, after in zip(were_said, are_said, strict=False):  # another number of cases is a difference of its own
-        yield from _sides_of_said(before, after, 4, "ENDPOINT")
+    (were_said, old), (are_said, new) = _apart(_with_cases(old), "route"), _apart(_with_cases(new), "route")
+    yield from _sides_of_said(were_said, are_said)
     for name in dict.fromkeys((*old, *new)):
         if name in _SIDES and old.get(name) != new.get(name):
             yield _SIDES[name]

@@ -123,7 +123,8 @@ class Scheme:
         told="issued to a row of", words=_BARE)
     lasts: Fact[int] | None = asked(
         "lasts", shapes.Duration(), "How long an issued credential is good; `none`: as long as its row is there.",
-        LASTS, _NOT_NAMED, when=When(_MADE), says_none=True, order="more", promise="raise a limit")
+        LASTS, _NOT_NAMED, when=When(_MADE), says_none=True, order="more", promise="raise a limit",
+        planned=True)
     issuer: Fact[Expression] | None = asked(
         "issuer", shapes.Expression(shapes.Sight.NONE),
         "Who signs the tokens: `operator.NAME`. Of `openIdConnect`: the issuer, or where its configuration is, which "
@@ -147,7 +148,8 @@ class Scheme:
     realm: Fact[str] | None = asked(
         "realm", shapes.Text(), "The realm that a challenge names (RFC 9110, 11.5).",
         PRESENTED, f"{_NOT_NAMED}. Else challenges name none",
-        when=When("it is the Basic scheme of HTTP (RFC 7617), or one whose tokens are granted"), side="gives")
+        when=When("it is the Basic scheme of HTTP (RFC 7617), or one whose tokens are granted"), side="gives",
+        planned=True)
     caller: Fact[tuple[Assignment, ...]] | None = names(
         "caller", shapes.MappingOf("names to expressions"),
         "What the scheme adds to `caller`, from `claims.NAME`.", "Each use of such a name is an error.",

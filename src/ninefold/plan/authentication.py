@@ -53,11 +53,10 @@ class LookedUp(_OfRow, frozen=True, tag="looked up"):
 
 
 class Issued(_OfRow, frozen=True, tag="issued"):
-    """The service made it, and keeps its SHA-256 digest (`$credential.digest`) for as long as it lasts: that many
-    microseconds, or, None, for as long as its row is there. `scopes`: which of those that it was granted are
-    `caller.scopes`; the first column of `find` gives these, before those of `again`. Empty: there is no such member."""
+    """The service made it, and keeps its SHA-256 digest (`$credential.digest`) for as long as it lasts. `scopes`: which
+    of those that it was granted are `caller.scopes`; the first column of `find` gives these, before those of `again`.
+    Empty: there is no such member."""
 
-    lasts_microseconds: int | None = None
     scopes: tuple[str, ...] = ()
 
 
@@ -103,7 +102,7 @@ class Scheme(msgspec.Struct, frozen=True, omit_defaults=True):
     """`where`: the Authorization header with the auth-scheme `name` (RFC 9110 11.4), or a header, query parameter
     or cookie of that name, or the client's certificate. `verified`: how a good credential is told from a bad one; None:
     this build cannot, and accepts none. `adds` are further members of `caller`; they read `claims`, where there are
-    any."""
+    any. `said`: what else it says in plain values, by its keys."""
 
     scheme: str
     where: Literal["authorization", "header", "query", "cookie", "certificate"]
@@ -111,6 +110,7 @@ class Scheme(msgspec.Struct, frozen=True, omit_defaults=True):
     challenge: str
     verified: Verification | None = None
     adds: tuple[tuple[str, Typed], ...] = ()
+    said: dict[str, bool | int | str] = {}
     trace: tuple[Place, ...] = ()
 
     @property

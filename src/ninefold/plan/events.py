@@ -69,7 +69,7 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     deletes it: its primary key as a JSON array, then what row rules read of it as a JSON object (or null), then the
     columns of `content`, which is the payload. `delivered`: whether subscriptions are told of it. `versions`: what it
     is where it is something else than in the newest version; `called` None: there are no versions. `tell`: deliveries
-    are to rows of the contract's own."""
+    are to rows of the contract's own. `said`: what the kind says in plain values, by its keys."""
 
     kind: str
     resource: str
@@ -79,6 +79,7 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     versions: tuple[InVersion, ...] = ()
     called: Called | None = None
     tell: Tell | None = None
+    said: dict[str, bool | int | str] = {}
     trace: tuple[Place, ...] = ()
 
 

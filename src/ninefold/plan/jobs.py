@@ -18,7 +18,8 @@ class Timer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     with the time alone, only rows for which it holds. `waits` gives a row if any is due, whatever its guard says;
     `next` gives the last of these of the one that is due next. `take` is the transition as an operation, with the
     primary key as its path; it asks its guard itself. `by_the_clock`: what is asked of the row reads `now`, so that a
-    row which was refused may be taken later without anything having been written."""
+    row which was refused may be taken later without anything having been written. `said`: what the transition says in
+    plain values, by its keys."""
 
     resource: str
     transition: str | None
@@ -29,4 +30,5 @@ class Timer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     next: Statement
     take: Transition | Delete
     by_the_clock: bool = False
+    said: dict[str, bool | int | str] = {}
     trace: tuple[Place, ...] = ()

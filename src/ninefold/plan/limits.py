@@ -16,7 +16,8 @@ Carries: TypeAlias = Literal["policies", "standings", "limit", "remaining", "res
 
 class Rate(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """`of`: each caller, each address, or each value of an expression over the request. `burst` counts for
-    `token bucket`. `endpoints`: the keys of those whose requests it counts."""
+    `token bucket`. `endpoints`: the keys of those whose requests it counts. `said`: what else it says in plain values,
+    by its keys."""
 
     name: str
     of: Counted
@@ -25,6 +26,7 @@ class Rate(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     algorithm: Literal["fixed window", "sliding window", "token bucket"]
     burst: int = 0
     endpoints: tuple[str, ...] = ()
+    said: dict[str, bool | int | str] = {}
     trace: tuple[Place, ...] = ()
 
 

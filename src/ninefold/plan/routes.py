@@ -18,7 +18,8 @@ from ninefold.values import Type
 class Cors(msgspec.Struct, frozen=True, omit_defaults=True):
     """`origins` None: any. `headers`: those that a request may have besides what CORS always allows; `exposed`: those
     of a response that a script may read besides. `max_age`: how many seconds a browser may keep the answer to a
-    preflight; None: as long as its own rule says. `preflight`: the status of an answer to OPTIONS."""
+    preflight; None: as long as its own rule says. `preflight`: the status of an answer to OPTIONS. `said`: what else is
+    said in plain values, by its keys."""
 
     origins: tuple[str, ...] | None = ()
     headers: tuple[str, ...] = ()
@@ -26,6 +27,7 @@ class Cors(msgspec.Struct, frozen=True, omit_defaults=True):
     credentials: bool = False
     max_age: int | None = None
     preflight: int = 204
+    said: dict[str, bool | int | str] = {}
     trace: tuple[Place, ...] = ()
 
 
@@ -55,7 +57,8 @@ class Rule(msgspec.Struct, frozen=True):
 class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
     """A value in the path, a query parameter or a header of the endpoint's own, in `request.path`, `request.query` or
     `request.headers`. `default`: its value where it is not given, as JSON, if it has one. `explode`: of an array,
-    whether it is repeated, or else its text has commas. `is_json`: its text is JSON."""
+    whether it is repeated, or else its text has commas. `is_json`: its text is JSON. `said`: what else it says in plain
+    values, by its keys."""
 
     name: str
     type: Type
@@ -65,6 +68,7 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
     default: tuple[Any, ...] = ()
     explode: bool = True
     is_json: bool = False
+    said: dict[str, bool | int | str] = {}
     trace: tuple[Place, ...] = ()
 
 
@@ -76,7 +80,8 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
     `merged`: an object is merged into the one that is there (RFC 7396). `stored`: what is stored of the value, the
     root `value`, once it is valid; where nothing can be, or it is not as `held` says, the rule `stored` is broken.
     `was`: the column of the row as it is that an edit finds in its place, where that is another than the field's.
-    `null_shown`: what an edit finds where there is no value is `null`, and not nothing."""
+    `null_shown`: what an edit finds where there is no value is `null`, and not nothing. `said`: what the field says in
+    plain values, by its keys."""
 
     field: str
     pointer: tuple[str, ...]
@@ -89,6 +94,7 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
     stored: Typed | None = None
     held: dict[str, Any] | None = None
     was: str | None = None
+    said: dict[str, bool | int | str] = {}
     rules: tuple[Rule, ...] = ()
     trace: tuple[Place, ...] = ()
 

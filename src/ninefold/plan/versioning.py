@@ -17,7 +17,8 @@ class Version(msgspec.Struct, frozen=True, omit_defaults=True):
     served (`served`) since the way back to it is not shown; a request that names it is answered 501.
 
     `counted`: the rates that count the requests to an endpoint, by its key. `above`: what an endpoint is called in the
-    version above, where that has it. `deprecated`, `sunset` and `retired`: seconds since 1970 (UTC)."""
+    version above, where that has it. `deprecated`, `sunset` and `retired`: seconds since 1970 (UTC). `said`: what else
+    it says in plain values, by its keys."""
 
     name: str
     routes: tuple[Route, ...] = ()
@@ -28,6 +29,7 @@ class Version(msgspec.Struct, frozen=True, omit_defaults=True):
     sunset: int | None = None
     retired: int | None = None
     served: bool = True
+    said: dict[str, bool | int | str] = {}
     places: dict[str, Place] = {}
     """Where its facts are stated, by their keys."""
     trace: tuple[Place, ...] = ()

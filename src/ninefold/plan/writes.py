@@ -172,12 +172,12 @@ class Ending(_Step, frozen=True, tag="ending"):
 
 class Issue(_Step, frozen=True, tag="issue"):
     """A credential of `scheme` is made for the row: `store` keeps its digest (`$issued`), `store_scopes` its scopes,
-    `clean` removes a few that have ended. `lasts_microseconds` None: it lasts as long as the row."""
+    `clean` removes a few that have ended. `said`: what the scheme says in plain values, such as how long it `lasts`."""
 
     scheme: str
     store: Statement
     clean: Statement
-    lasts_microseconds: int | None = None
+    said: dict[str, bool | int | str] = {}
     store_scopes: Statement | None = None
 
 
@@ -299,8 +299,7 @@ class Update(WithValues, frozen=True, kw_only=True, tag="update"):
     """A row that is there, changed. `was`: the row as it was, as far as anything reads it: the root `before`. Asked for
     before the statement. `current`: the row as it is, its revision first, where what is stored may depend on it: what
     is merged into an object, or a value that is made from fields which the body does not give. The statement then has
-    the switch `as it was`, under which it acts on no other revision. `several`: as of `Create`, of rows that are
-    there."""
+    the switch `as it was`, under which it acts on no other revision. `several`: as of `Create`, of such rows."""
 
     was: Statement | None = None
     current: Statement | None = None
@@ -313,7 +312,9 @@ class Replace(Update, frozen=True, kw_only=True, tag="replace"):
 
 
 class Transition(Update, frozen=True, kw_only=True, tag="transition"):
-    """A row comes into another state."""
+    """A row comes into another state. `said`: what the transition says in plain values, by its keys."""
+
+    said: dict[str, bool | int | str] = {}
 
 
 class Delete(Write, frozen=True, kw_only=True, tag="delete"):
@@ -385,8 +386,7 @@ def of_values(write: Write, without: Collection[str] = ()) -> Iterator[Condition
     made = tuple(each.held for each in given_values(write) if each.held is not None)
     held = (*(each.held for each in write.held), *made) if isinstance(write, WithValues) else ()
     held = tuple(each for each in held if each.field not in without)
-    arrays = (effect.each for effect in write.effects)
-    held += tuple(each.held for each in arrays if each is not None and each.held is not None)
+    held += tuple(one.each.held for one in write.effects if one.each is not None and one.each.held is not None)
     yield from dict.fromkeys(condition for each in held for condition in refusals(each))
 
 

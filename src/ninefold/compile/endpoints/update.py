@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from ninefold.checked import operations as stated
 from ninefold.checked.endpoints import Admission
@@ -102,8 +103,7 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
     pieces.append(_piece(" RETURNING " + told.returning))
     source = outer_join(resource, operation, perspective)
     judged = judge(source, distinct_as_they_become(required, operation), operation, resource, perspective, held_values)
-    kind = Transition if transition is not None else Replace if operation.kind.is_whole else Update
-    return kind(
+    return _kind(operation)(
         resource=resource.name,
         response=response,
         statement=Statement(tuple(pieces), tuple(columns.results)),
@@ -120,6 +120,12 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
         was=was,
         follows=told.follows,
     )
+
+
+def _kind(operation: stated.Update) -> Callable[..., Update]:
+    if operation.transition is not None:
+        return partial(Transition, said=dict(operation.transition.said))
+    return Replace if operation.kind.is_whole else Update
 
 
 def _conditions(

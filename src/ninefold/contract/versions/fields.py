@@ -117,18 +117,7 @@ def _shown(way: Way, change: Change, name: str, schema: Schema, seen: Seen) -> F
         name=f"{name} of {way.version.name}",
         span=change.subject.span,
         schema=Shown(schema, schema.node.span),
-        on_create=None,
-        on_change=None,
         computed=Shown(value, value.span),
-        normalise=None,
-        references=None,
-        inverse=None,
-        on_delete=None,
-        unique=None,
-        immutable=None,
-        secret=None,
-        sensitive=None,
-        state=None,
         seen=seen,
     )
 

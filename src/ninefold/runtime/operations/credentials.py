@@ -129,7 +129,8 @@ class Issue:
     """Makes a credential, which is told once and then known by its digest alone."""
 
     def __init__(self, issue: plan.Issue) -> None:
-        self._lasts = issue.lasts_microseconds
+        lasts = issue.said.get("lasts")
+        self._lasts = None if lasts is None else int(lasts)
 
     def make(self, env: Environment, sources: Sources) -> None:
         """Make it: from here on it is `caller.credential`."""

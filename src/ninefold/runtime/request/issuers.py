@@ -71,8 +71,10 @@ class Unusable(ValueError):
 class Issuer:
     """Who signs the tokens of one scheme."""
 
-    def __init__(self, signed: plan.Signed, given: Mapping[str, object]) -> None:
+    def __init__(self, scheme: plan.Scheme, given: Mapping[str, object]) -> None:
         """Raises Unusable, and EvaluationError where an operator's value is not given."""
+        signed = scheme.signed
+        assert signed is not None, "somebody else signs them"
         self.scopes = signed.scopes
         self._stated = signed.algorithms
         self._keys: _Kept[tuple[Key, ...]] | tuple[Key, ...] | None = None
@@ -241,7 +243,7 @@ def unusable(scheme: plan.Scheme, given: Mapping[str, object]) -> str | None:
     if scheme.signed is None:
         return None
     try:
-        Issuer(scheme.signed, given)
+        Issuer(scheme, given)
     except EvaluationError:
         return None
     except Unusable as reason:

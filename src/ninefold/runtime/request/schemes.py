@@ -176,7 +176,7 @@ class Scheme:
         self.where = scheme.where
         self.parameter = scheme.name
         self._field = scheme.name.lower()
-        self.known_by = _known_by(scheme.verified, key, given, sensitive)
+        self.known_by = _known_by(scheme, key, given, sensitive)
         self._adds = tuple((name, compile(value)) for name, value in scheme.adds)
 
     @property
@@ -293,8 +293,9 @@ KnownBy: TypeAlias = Tokens | Passwords | Issuer | Certificates | AnyCertificate
 
 
 def _known_by(
-    verified: plan.Verification | None, key: tuple[str, ...], given: Mapping[str, object], sensitive: Collection[str]
+    scheme: plan.Scheme, key: tuple[str, ...], given: Mapping[str, object], sensitive: Collection[str]
 ) -> KnownBy | None:
+    verified = scheme.verified
     match verified:
         case plan.LookedUp() | plan.Issued():
             return Tokens(verified, key, sensitive)
@@ -306,7 +307,7 @@ def _known_by(
             return AnyCertificate()
         case plan.Signed():
             try:
-                return Issuer(verified, given)
+                return Issuer(scheme, given)
             except EvaluationError:
                 return None  # the operator does not say who it is
         case None:
