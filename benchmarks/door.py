@@ -94,10 +94,14 @@ def served(contract: Path, url: str, came: Sequence[Callable[[bytes], None]]) ->
     causes = _at_any_commit("Causes", "runtime.operator.trouble", "operator.trouble")(plan, {})
     log = _at_any_commit("Lines", "runtime.http.access_log", "cli.service", "cli.serve")
     lines = log(Path(os.devnull).open("w"), access_log.lines("text", contract.name))
+    observe = lines.write
+    if hasattr(metrics, "gather"):
+        lines.count = metrics.requests.count
+    else:  # as it was before November 30, 2026
 
-    def observe(record: Any) -> None:
-        metrics.observe(record)
-        lines.write(record)
+        def observe(record: Any) -> None:
+            metrics.observe(record)
+            lines.write(record)
 
     service = ready(plan, opening.database.key("cursors"))
     application = Application(service, opening.database, observe, reasons=causes.reasons)
@@ -116,6 +120,9 @@ def served(contract: Path, url: str, came: Sequence[Callable[[bytes], None]]) ->
 def _connection(protocol: Any, application: Any, fields: list[tuple[bytes, bytes]], door: Any) -> Any:
     """As a server makes one. Sources before November 29, 2026 had uvicorn's."""
     if hasattr(protocol, "State"):
+        if hasattr(door, "lines"):
+            door.tells(fields)
+            return protocol.Protocol(application, protocol.State(), door)
         return protocol.Protocol(application, protocol.State(fields=fields), door)
     import uvicorn
     from uvicorn.server import ServerState

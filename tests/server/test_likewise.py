@@ -489,6 +489,9 @@ class _Rows:
     def state(self, tables: Collection[str]) -> int:
         return self.at
 
+    def commits(self) -> int:
+        return self.at
+
     def statistics(self) -> Statistics:
         return Statistics(0, 0, 0, 0, 0, 0)
 

@@ -20,7 +20,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http import channel as said
 from ninefold.runtime.http import run
-from ninefold.runtime.http.access_log import Lines, Record, lines
+from ninefold.runtime.http.access_log import Lines, lines
 from ninefold.runtime.http.capacity import client_address
 from ninefold.runtime.http.channel import Channel, OfWriter
 from ninefold.runtime.http.passing import Link, Reader, of_reader
@@ -129,7 +129,7 @@ class Process:
 
     def _serve(self, serve: said.Serve) -> Offer:
         offer: Offer = pickle.loads(serve.offer)  # of the process that began this one, by the pair of sockets
-        self._lines = Lines(_Telling(self._tell), lines(offer.log, offer.document))
+        self._lines = Lines(_Telling(self._tell), lines(offer.log, offer.document), self._counted.count)
         self._database = database = Beside(offer.path)
         functions = dict.fromkeys(offer.functions, _elsewhere)
         sources = Sources(clock=self._page.clock) if offer.has_clock else Sources()
@@ -138,7 +138,7 @@ class Process:
             of_reader(service, self._link, self._page),
             database,
             self._link,
-            observe=self._observe,
+            observe=self._lines.write,
             address=client_address(offer.networks),
             trace=Tracer(offer.plan).traced if offer.trace else None,
             reasons=Causes(offer.plan, offer.values).reasons,
@@ -153,10 +153,6 @@ class Process:
             self._tell("")
             self._database.close()
             self._database, self._long_reads = None, 0
-
-    def _observe(self, record: Record) -> None:
-        self._counted.observe(record)
-        self._lines.write(record)
 
     def _tell(self, lines: str) -> None:
         """What was done since the last time is told by the process that keeps the log and the metrics."""

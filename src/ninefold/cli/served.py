@@ -27,7 +27,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.pickled import dumps
 from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http import access_log, run
-from ninefold.runtime.http.access_log import Lines, Record
+from ninefold.runtime.http.access_log import Lines
 from ninefold.runtime.http.app import Application
 from ninefold.runtime.http.capacity import client_address
 from ninefold.runtime.http.switch import PATIENCE, Switch
@@ -114,6 +114,7 @@ class Served:
     async def run(self, sockets: Sequence[socket], door: Guard, operator_sockets: Sequence[socket]) -> None:
         """Serve until the stop is asked for. The sockets are bound already."""
         self.metrics = Metrics(self.database, self.misfits)
+        self.lines.count, self.metrics.gather = self.metrics.requests.count, self.lines.flush
         self.page = page.new(self.serving.readers > 0)
         self.readers = Readers(
             self.serving.readers,
@@ -293,10 +294,6 @@ class Served:
             counts=self.counts,
         )
 
-        def observe(record: Record) -> None:
-            self.metrics.observe(record)
-            self.lines.write(record)
-
         if service.timers is not None:
             service.timers.told = self.page.is_due
             self.page.is_due(service.timers.due)
@@ -305,7 +302,7 @@ class Served:
         self.service.application = Application(
             service,
             database,
-            observe,
+            self.lines.write,
             client_address(serving.networks),
             jobs=jobs(plan, service, database, serving.allowed, serving.broker),
             trace=_trace(plan) if serving.trace else None,

@@ -7,7 +7,7 @@ field of a row is in it, whatever the contract calls secret.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Literal, Protocol, TypeAlias
 
@@ -46,6 +46,7 @@ class Record(msgspec.Struct, frozen=True):
 
 
 Observe: TypeAlias = Callable[[Record], None]
+Count: TypeAlias = Callable[[Sequence[Record]], None]
 
 
 def lines(form: Literal["text", "json"], document: str = "line") -> Callable[[Record], str]:
@@ -113,10 +114,12 @@ class Stream(Protocol):
 
 
 class Lines:
-    """Records, written together. To be used on the event loop's thread. When the reader has gone away, what is written
-    is dropped: a service does not end because nobody reads its log."""
+    """Records, counted and written together. To be used on the event loop's thread. When the reader has gone away, what
+    is written is dropped: a service does not end because nobody reads its log. `count` is told of records before they
+    are written."""
 
-    def __init__(self, stream: Stream, line: Callable[[Record], str]) -> None:
+    def __init__(self, stream: Stream, line: Callable[[Record], str], count: Count | None = None) -> None:
+        self.count = count
         self._stream = stream
         self._line = line
         self._waiting: list[Record] = []
@@ -127,9 +130,12 @@ class Lines:
         self._waiting.append(record)
 
     def flush(self) -> None:
-        text = "\n".join([*map(self._line, self._waiting), ""])
-        self._waiting.clear()
-        self.pass_on(text)
+        if not self._waiting:
+            return
+        records, self._waiting = self._waiting, []
+        if self.count is not None:
+            self.count(records)
+        self.pass_on("\n".join([*map(self._line, records), ""]))
 
     def pass_on(self, text: str) -> None:
         """Write lines that are put into words already."""

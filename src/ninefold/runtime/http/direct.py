@@ -98,27 +98,23 @@ class Door:
     websockets: bool = False
     """A whole handshake of WebSocket is handed on as one. Else `Upgrade` is ignored."""
     fields: Sequence[tuple[bytes, bytes]] = ()
-    told: bytes | None = b""
-    """The header fields of every response of this second, as lines of a head. None: one of them is of the
-    connection."""
+    """The header fields of every response of this second."""
+    lines: bytes | None = b""
+    """The same as lines of a head. None: one of them is of the connection."""
 
-    def tells(self, fields: Sequence[tuple[bytes, bytes]]) -> bytes | None:
+    def tells(self, fields: Sequence[tuple[bytes, bytes]]) -> None:
         """These are the fields from now on. Raises ValueError where one of them is none."""
-        self.told, self.fields = lines_of(tuple(fields)), fields
-        return self.told
+        self.lines, self.fields = lines_of(tuple(fields)), fields
 
 
 class Connection(Protocol):
-    """What such a request needs of its connection. `certificate`: the client's own, in PEM, where it has one."""
+    """What such a request needs of its connection. `certificate`: the client's own, in PEM, where it has one. `silent`:
+    the client says nothing more."""
 
+    door: Door
+    silent: bool
     peer: str
     certificate: str | None
-
-    @property
-    def fields(self) -> Sequence[tuple[bytes, bytes]]: ...
-
-    @property
-    def lines(self) -> bytes | None: ...
 
     @property
     def keeps(self) -> bool: ...
@@ -143,11 +139,12 @@ def begin(connection: Connection, head: Head, content: bytes, core: Core) -> Dir
     """Ask for the answer to a request that has come whole, which has yet to `begin`. None: it was given, and is taken
     already."""
     asking = core.asked(head, content, connection.peer, connection.certificate)
-    response = asking.given
-    if response is None or not (head.said.keeps and connection.keeps) or response.status in WITHOUT_CONTENT:
+    response, door = asking.given, connection.door
+    keeps = head.said.keeps and not (door.stopping or connection.silent)  # as the connection says, without a call
+    if response is None or not keeps or response.status in WITHOUT_CONTENT:
         return Direct(connection, head, core, asking)
     try:
-        begun = begun_head(response.status, connection.lines, response.headers)
+        begun = begun_head(response.status, door.lines, response.headers)
     except ValueError:
         begun = None
     if begun is None:
@@ -230,12 +227,12 @@ class Direct(Struct, eq=False):
         connection, head = self.connection, self.head
         keeps = head.said.keeps and connection.keeps
         if keeps and head.method != "HEAD" and response.status not in WITHOUT_CONTENT:
-            begun = begun_head(response.status, connection.lines, response.headers)
+            begun = begun_head(response.status, connection.door.lines, response.headers)
             if begun is not None:
                 self.keeps = True
                 connection.write(b"%bcontent-length: %d\r\n\r\n%b" % (begun, size, response.body))
                 return
-        fields = [*connection.fields, *self.asking.fields(response)]
+        fields = [*connection.door.fields, *self.asking.fields(response)]
         made = response_head(head.method, head.version, response.status, fields, keeps)
         self.keeps = not made.closes
         connection.write(made.content if head.method == "HEAD" else made.content + response.body)
@@ -258,5 +255,5 @@ class Direct(Struct, eq=False):
         log.error("the application failed", exc_info=error)
         self.asking.release()
         if not self.gone:
-            self.connection.write(bare(500, self.connection.fields))
+            self.connection.write(bare(500, self.connection.door.fields))
         self.connection.completed(False)

@@ -50,19 +50,17 @@ WAITING_BYTES = 64 * 1024
 
 @dataclass
 class State:
-    """What the connections of a server share: those that there are, the requests that are tasks, and the header fields
-    of every response of this second."""
+    """What the connections of a server share: those that there are, and the requests that are tasks."""
 
     connections: set[Protocol] = field(default_factory=set)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
-    fields: Sequence[tuple[bytes, bytes]] = ()
 
 
 class Protocol(asyncio.Protocol):
     def __init__(self, application: Asgi, state: State, door: Door) -> None:
         self._application = application
         self._state = state
-        self._door = door
+        self.door = door
         self._loop = asyncio.get_event_loop()
         self.requests = Requests(door.known)
         self._cycle: Cycle | Direct | None = None
@@ -71,7 +69,7 @@ class Protocol(asyncio.Protocol):
         self._deadline = Deadline(self._loop, self._over)
         self._reading = True
         self._in_head = False
-        self._silent = False
+        self.silent = False
 
     # ── What asyncio and the server call ─────────────────────────────────────────────────────────────────────────────
 
@@ -106,7 +104,7 @@ class Protocol(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._closing:
             return
-        core = self._door.core
+        core = self.door.core
         if self._cycle is None and core is not None:
             whole = self.requests.whole(data)
             if whole is not None:
@@ -125,7 +123,7 @@ class Protocol(asyncio.Protocol):
         """A peer that says nothing more is still answered what it has asked."""
         if self._closing or self._cycle is None or self._tls is not None:
             return False
-        self._silent = True
+        self.silent = True
         self._cycle.heard_out()
         return True
 
@@ -141,7 +139,7 @@ class Protocol(asyncio.Protocol):
 
     def shutdown(self) -> None:
         """The service is to stop: what was asked is answered, and nothing after it."""
-        self._door.stopping = True
+        self.door.stopping = True
         if self._closing:
             self._transport.abort()
         elif self._cycle is None:
@@ -151,17 +149,11 @@ class Protocol(asyncio.Protocol):
 
     @property
     def fields(self) -> Sequence[tuple[bytes, bytes]]:
-        return self._state.fields
-
-    @property
-    def lines(self) -> bytes | None:
-        """The same as lines of a head; None: one of them is of the connection."""
-        door, fields = self._door, self._state.fields
-        return door.told if fields is door.fields else door.tells(fields)
+        return self.door.fields
 
     @property
     def keeps(self) -> bool:
-        return not (self._door.stopping or self._silent)
+        return not (self.door.stopping or self.silent)
 
     def run(self, head: Head, application: Asgi) -> None:
         """Let a request go on that takes its time."""
@@ -169,7 +161,7 @@ class Protocol(asyncio.Protocol):
         if isinstance(self._cycle, Direct) and self._cycle.gone:
             cycle.leave()
             self._state.connections.discard(self)
-        if self._silent:
+        if self.silent:
             cycle.heard_out()
         self._cycle = cycle
         self._run(cycle, application)
@@ -206,7 +198,7 @@ class Protocol(asyncio.Protocol):
         if self._closing:
             self._state.connections.discard(self)
             return
-        if not keeps or self._door.stopping:
+        if not keeps or self.door.stopping:
             self._end()
         elif self._advancing:
             return  # to the next one
@@ -271,7 +263,7 @@ class Protocol(asyncio.Protocol):
         return True
 
     def _begin(self, head: Head) -> None:
-        core = self._door.core
+        core = self.door.core
         if core is not None and is_direct(head, self.requests.waiting) and core.takes(head):
             self._begin_at_once(head, self.requests.content(head.said.length) if head.said.length else b"", core)
             return
@@ -294,7 +286,7 @@ class Protocol(asyncio.Protocol):
         task.add_done_callback(self._state.tasks.discard)
 
     def _cycle_of(self, head: Head) -> Cycle:
-        if head.key is None or not self._door.websockets:
+        if head.key is None or not self.door.websockets:
             return Cycle(self, head, self._scope(head))
         # Most services have none, and it takes a while to load: one that has it has loaded it by now.
         from ninefold.runtime.http.websocket import WebSocket
@@ -326,7 +318,7 @@ class Protocol(asyncio.Protocol):
     def _refuse(self, refused: Refused) -> None:
         """A bare status, and the end of the connection."""
         self.write(bare(refused.status, self.fields))
-        self._door.refused(self.peer, refused.status, refused.why)
+        self.door.refused(self.peer, refused.status, refused.why)
         self._end()
 
     def _end(self) -> None:
@@ -342,7 +334,7 @@ class Protocol(asyncio.Protocol):
             self._transport.write_eof()
         except (OSError, NotImplementedError):  # nobody is there any more; or over TLS
             self._transport.close()  # where the client's own end is waited for
-            if self._door.stopping:
+            if self.door.stopping:
                 self._deadline.put(STOPPING_UNTAKEN_SECONDS)
             return
         if not self._reading:
@@ -365,12 +357,12 @@ class Protocol(asyncio.Protocol):
             self._end()
 
     def _end_in(self, seconds: float) -> None:
-        if self._door.stopping:
+        if self.door.stopping:
             seconds = min(seconds, IDLE_SECONDS if self._in_head else STOPPING_IDLE_SECONDS)
         self._deadline.put(seconds)
 
     def _patience(self) -> float:
-        return STOPPING_UNTAKEN_SECONDS if self._door.stopping else self._door.untaken_seconds
+        return STOPPING_UNTAKEN_SECONDS if self.door.stopping else self.door.untaken_seconds
 
 
 def _address(found: Any) -> tuple[str, int] | None:

@@ -111,7 +111,7 @@ class Server:
     def _tell_time(self) -> None:
         clock = self._application.followed if isinstance(self._application, Following) else None
         date = formatdate(usegmt=True) if clock is None else format_datetime(clock(), usegmt=True)
-        self._state.fields = [(b"date", date.encode())]
+        self._door.tells([(b"date", date.encode())])
 
     async def _end(self, doors: Sequence[socket]) -> None:
         self._door.stopping = True

@@ -298,12 +298,17 @@ LITTLE_SECONDS = 0.0001
 
 
 def is_much(found: object, seconds: float, at_once: int = AT_ONCE) -> bool:
-    """Whether a step of a request has much to do with what was found for it in so many seconds. Rows that were there at
-    once are not worth looking at. `at_once`: bytes of a body."""
+    """Whether a step of a request has much to do with what was found for it in so many seconds. `at_once`: bytes of a
+    body."""
     if isinstance(found, bytes):
         return len(found) > at_once
+    return isinstance(found, list) and are_much(found, seconds)
+
+
+def are_much(found: list[Any], seconds: float) -> bool:
+    """The same of rows. Those that were there at once are not worth looking at."""
     # What takes no more memory has no more text, and that is known sooner.
-    if seconds < LITTLE_SECONDS or not isinstance(found, list) or size_of(found) <= AT_ONCE:
+    if seconds < LITTLE_SECONDS or size_of(found) <= AT_ONCE:
         return False
     size = 0
     for row in found:

@@ -12,7 +12,7 @@ from typing import Any, Protocol, assert_never
 from ninefold.runtime.http.body import Readable
 from ninefold.runtime.http.capacity import Capacity
 from ninefold.runtime.http.deadlines import Deadlines
-from ninefold.runtime.http.work import Beside, Callers, Computations, Fetcher, is_much
+from ninefold.runtime.http.work import Beside, Callers, Computations, Fetcher, are_much
 from ninefold.runtime.operations import flow
 from ninefold.runtime.operations.flow import (
     Ask,
@@ -49,6 +49,7 @@ class Works:
         self.thread = Beside()
         self.capacity = capacity
         self._database = database
+        self.commits = database.commits
         self._telling = database if isinstance(database, Telling) else None
         self._callers = Callers(capacity)
         self._computations = Computations(capacity)
@@ -190,7 +191,7 @@ class Works:
         rows = self._database.select(text, binds)
         if isinstance(rows, Future):
             rows.cancel()
-        elif not is_much(rows, perf_counter() - began):
+        elif not are_much(rows, perf_counter() - began):
             return rows
         raise TooLong
 

@@ -36,6 +36,7 @@ class _Told(Collector):
 
 
 def _requests(metrics: Metrics) -> Iterator[Metric]:
+    metrics.gather()
     counted = metrics.requests
     requests = CounterMetricFamily("ninefold_requests", "Requests answered.", labels=("route", "method", "status"))
     for (route, method, status), durations in counted.answered.items():

@@ -7,8 +7,11 @@ path, a caller or anything else that a client makes up is no label.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Hashable
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import field
+from itertools import repeat
+from operator import attrgetter
 from typing import Literal, TypeAlias, get_args
 
 import msgspec
@@ -21,6 +24,8 @@ from ninefold.runtime.store.protocol import Store
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"))
 """RFC 9110 9.1 and RFC 5789; any other is counted as `other`."""
 
+_KIND, _SECONDS = attrgetter("route", "method", "status"), attrgetter("seconds")
+
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
@@ -31,7 +36,7 @@ Renewal: TypeAlias = Literal["taken", "put off", "refused"]
 class Metrics:
     """The counters of one service. `observe` is called once a request. `anew`: how often the contract was read anew, by
     what came of it; `not_taken`: what was read last is not served. `readers`: how many processes take requests beside
-    this one, where any are to."""
+    this one, where any are to. `gather`: counts what has yet to be counted; to be called before they are told."""
 
     def __init__(self, database: Store, misfits: Counted = Counted()) -> None:  # noqa: B008 - frozen
         self.requests = Requests()
@@ -41,6 +46,7 @@ class Metrics:
         self.anew: dict[Renewal, int] = dict.fromkeys(get_args(Renewal), 0)
         self.not_taken = False
         self.readers: int | None = None
+        self.gather: Callable[[], None] = lambda: None
         self.follow(database, misfits)
 
     def renewed(self, outcome: Renewal) -> None:
@@ -66,15 +72,23 @@ class Requests:
         self.answered: dict[tuple[str | None, str, int | None], Durations] = {}
 
     def observe(self, record: Record) -> None:
-        seconds = record.seconds
-        durations = self.answered.get((record.route, record.method, record.status)) or self._first(record)
-        durations.counts[bisect_left(SECONDS, seconds)] += 1
-        durations.sum += seconds
+        self.count((record,))
 
-    def _first(self, record: Record) -> Durations:
-        """Where it counts of which none was counted, or whose method anybody may have made up."""
-        method = record.method if record.method in METHODS else "other"
-        return self.answered.setdefault((record.route, method, record.status), Durations())
+    def count(self, records: Sequence[Record]) -> None:
+        """The same of many, which costs each of them next to nothing."""
+        kinds = [*map(_KIND, records)]
+        seconds = [*map(_SECONDS, records)]
+        of = {kind: self._of(*kind) for kind in set(kinds)}
+        places = map(bisect_left, repeat(SECONDS), seconds)
+        for (kind, place), number in Counter(zip(kinds, places, strict=True)).items():
+            of[kind].counts[place] += number
+        for kind, each in zip(kinds, seconds, strict=True):
+            of[kind].sum += each
+
+    def _of(self, route: str | None, method: str, status: int | None) -> Durations:
+        """Where it counts. A method may be made up by anybody."""
+        method = method if method in METHODS else "other"
+        return self.answered.setdefault((route, method, status), Durations())
 
     def taken(self) -> Tally:
         """What was counted since the last time, which is counted here no more."""

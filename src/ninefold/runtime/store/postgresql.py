@@ -83,6 +83,9 @@ class PostgreSQL:
         """Nobody can say: others may write to the same tables."""
         return None
 
+    def commits(self) -> int | None:
+        return None
+
     def transact(self, work: Callable[[Session], T]) -> Future[T]:
         return transacted(self, work)
 

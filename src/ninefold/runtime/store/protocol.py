@@ -270,6 +270,10 @@ class Database(Protocol):
         """A number that is another one once a row of one of these tables has changed, and what was changed can be read;
         taken before a read, it says of a later moment whether the same would be read then. None: nobody can say now."""
 
+    def commits(self) -> int | None:
+        """How many transactions were ever committed, by whatever program, whose rows can be read: the same of all
+        tables together, at the cost of a look. None: nobody can say."""
+
     def close(self) -> None:
         """Finish what was accepted, then close."""
 

@@ -36,6 +36,7 @@ class Reading:
         # The event loop does not wait for others; in write-ahead mode a reader hardly ever has to.
         self._reader.set_busy_timeout(100)
         self._index = LogIndex(path)
+        self.commits = self._index.commits
         self._brief = Brief(self._reader, self._index.commits)
         self.long = Long(lambda: connect_to_read(path, READ_LONGER * self._longest))
 
