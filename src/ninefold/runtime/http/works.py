@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, Protocol, assert_never
@@ -32,6 +32,7 @@ from ninefold.runtime.request.exchange import Exchange
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.store.bell import Bell
 from ninefold.runtime.store.protocol import Database, Row, Stored, Telling, Told, TooLong, Unavailable, settling
+from ninefold.runtime.store.statements import Again, Kept
 
 
 class Waiting(Protocol):
@@ -49,7 +50,6 @@ class Works:
         self.thread = Beside()
         self.capacity = capacity
         self._database = database
-        self.commits = database.commits
         self._telling = database if isinstance(database, Telling) else None
         self._callers = Callers(capacity)
         self._computations = Computations(capacity)
@@ -184,6 +184,10 @@ class Works:
             found.cancel()
             raise TooLong
         return found
+
+    def again(self, kept: Kept, key: Hashable) -> Again:
+        """What tells whether what was recalled under a key holds still."""
+        return Again(kept, key, self._database)
 
     def rows_at_once(self, text: str, binds: Sequence[Stored]) -> list[Row]:
         """The same of the rows of a read."""

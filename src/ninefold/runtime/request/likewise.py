@@ -174,12 +174,10 @@ def _left_of(
     # What it begins with, whichever row it is of, and whenever it comes.
     beginning = _begins(constant, noted, NOBODY)
     before = NOBODY
-    # Where nothing was committed since the caller was looked for, it is the same.
-    commits = None if again is None or together else at_once.commits
-    found_at: int | None = None
+    known = None if again is None or again.kept is None or together else at_once.again(again.kept, again.key)
 
     def left(request: Request, content: bytes, version: Version, values: Sequence[str]) -> Given | Waits | None:
-        nonlocal beginning, before, found_at
+        nonlocal beginning, before
         now = now_of()
         # The version is served (`_placed`), which is known of it (`Likewise`), and not retired.
         if version.retired is not None and version.is_retired(service.sources.clock()):
@@ -188,15 +186,14 @@ def _left_of(
         if timers is not None and shared is None and not timers.is_settled(now):
             return None
         # The caller is known, and of the same kind (`_like_before`).
-        if recall is not None:
-            at = None if commits is None else commits()  # before it is: what is committed meanwhile makes it another
-            if at is None or at != found_at:
-                caller: Caller | None = was if looked_up else recalled(again or recall({**constant, "now": now}))
-                if caller is None or caller.who != who:
-                    return None
-                if caller is not before:
-                    beginning, before = _begins(constant, noted, caller), caller
-                found_at = at
+        if recall is not None and (known is None or not known.holds()):
+            caller: Caller | None = was if looked_up else recalled(again or recall({**constant, "now": now}))
+            if caller is None or caller.who != who:
+                return None
+            if caller is not before:
+                beginning, before = _begins(constant, noted, caller), caller
+            if known is not None:
+                known.found(caller)
         env = beginning.copy()
         env["now"] = now
         # What the path says can be said of rows (`read_path`).

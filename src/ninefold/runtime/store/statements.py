@@ -151,6 +151,34 @@ class Kept:
         return made
 
 
+class Again:
+    """What was made of rows under one key, for whoever asks for that time and again."""
+
+    __slots__ = ("_at", "_database", "_found", "_kept", "_key")
+
+    def __init__(self, kept: Kept, key: Hashable, database: Database) -> None:
+        self._kept, self._key, self._database = kept, key, database
+        self._at: int | None = None
+        self._found: tuple[int, frozenset[str], object] | None = None
+
+    def found(self, made: object) -> None:
+        """This was made of the rows, or had been."""
+        found = self._kept._found.get(self._key)
+        self._at, self._found = None, found if found is not None and found[2] is made else None
+
+    def holds(self) -> bool:
+        """Whether the same would be made now: nothing was committed since it held, or nothing that it is made of."""
+        found, at = self._found, self._database.commits()
+        if found is None or at is None:
+            return False
+        if at != self._at:
+            # What is committed after the first look makes it another number, whatever the second one says.
+            if self._database.state(found[1]) != found[0]:
+                return False
+            self._at = at
+        return True
+
+
 class RowReader:
     """The rows of a statement as the rows of a resource that expressions read: its fields by name."""
 
