@@ -13,7 +13,7 @@ from typing import Any
 from ninefold.runtime.http.asking import Answering, Asking, record
 from ninefold.runtime.http.body import Body, Whole, with_length
 from ninefold.runtime.http.capacity import LITTLE_BYTES
-from ninefold.runtime.http.work import is_much
+from ninefold.runtime.http.work import are_much
 from ninefold.runtime.messages.message import HeaderFields, Request, Response
 from ninefold.runtime.operations.flow import Follow, Next, Select, SelectAsOne, Transact, Wait
 from ninefold.runtime.request.exchange import finished, timed_out
@@ -37,21 +37,21 @@ def is_little(response: Response) -> bool:
 class Awaiting:
     """See `Asking`. `over`: its response is there."""
 
-    __slots__ = ("_application", "_asking", "_at", "_began", "_content", "_response", "_step", "_told", "over", "x")
-
+    # What it begins with, so that making one costs little.
     given: Response | None = None
+    over = False
+    _at: float | None = None
+    _asking: Asking | None = None
+    _response: Response | Follow | None = None
+    _told: Callable[[], object] | None = None
 
     def __init__(self, application: Answering, handed: Handed, content: bytes, began: float) -> None:
         """`content`: its body, for which there is room; `began`: when its head had come."""
         self.x, self._step = handed.x, handed.step
-        self.over = False
         self._application, self._content, self._began = application, content, began
-        self._at: float | None = None
-        self._asking: Asking | None = None
-        self._response: Response | Follow | None = None
-        self._told: Callable[[], object] | None = None
-        application.capacity.requests += 1
-        application.capacity.bytes += len(content)
+        capacity = application.capacity
+        capacity.requests += 1
+        capacity.bytes += len(content)
 
     @property
     def request(self) -> Request:
@@ -109,7 +109,7 @@ class Awaiting:
         if self.over or self._asking is not None:
             return  # it was waited for too long
         x, step = self.x, self._step
-        if error is not None or is_much(value, perf_counter() - self._began, x.endpoint.body_at_once):
+        if error is not None or (type(value) is list and are_much(value, perf_counter() - self._began)):
             self._go_on(lambda asking: asking.found(step, self._began, value, error))
             return
         try:
@@ -128,19 +128,13 @@ class Awaiting:
         self._go_on(lambda asking: asking.begin_with(then))
 
     def _give(self, response: Response | Follow) -> None:
-        self.over, self._response = True, response
+        self._response = response
         self._lift()
-        self._tell()
+        self._over()
 
     def _lift(self) -> None:
         if self._at is not None:
             self._application.works.deadlines.lift(self)
-
-    def _tell(self) -> None:
-        # Who waits keeps it: a circle is found late, and at a price.
-        told, self._told = self._told, None
-        if told is not None:
-            told()
 
     def _go_on(self, begin: Callable[[Asking], None]) -> None:
         """As any other from here on."""
@@ -157,7 +151,10 @@ class Awaiting:
 
     def _over(self) -> None:
         self.over = True
-        self._tell()
+        # Who waits keeps it: a circle is found late, and at a price.
+        told, self._told = self._told, None
+        if told is not None:
+            told()
 
     def response(self) -> Response | Follow | None:
         return self._response if self._asking is None else self._asking.response()
@@ -171,8 +168,9 @@ class Awaiting:
             return
         if self._response is None:
             self.x.release()
-        self._application.capacity.requests -= 1
-        self._application.capacity.bytes -= len(self._content)
+        capacity = self._application.capacity
+        capacity.requests -= 1
+        capacity.bytes -= len(self._content)
 
     def ended(self, head: Response | None, sent: int) -> None:
         if self._asking is not None:
@@ -186,13 +184,11 @@ class Awaiting:
 class AwaitingRow(Awaiting):
     """The same of a row that is sought. Until something else comes it is no exchange."""
 
-    __slots__ = ("_is_exchange", "_sought")
+    _is_exchange = False
 
     def __init__(self, application: Answering, sought: Sought, began: float) -> None:
         self._sought = sought
-        self.over = self._is_exchange = False
         self._application, self._content, self._began = application, b"", began
-        self._at = self._asking = self._response = self._told = None
         application.capacity.requests += 1
 
     @property
@@ -234,7 +230,7 @@ class AwaitingRow(Awaiting):
         """The response, where it is that of the row, and little."""
         sought = self._sought
         rows, alike = sought.rows(found), sought.alike
-        if not rows or is_much(rows, perf_counter() - self._began, alike.endpoint.body_at_once):
+        if not rows or are_much(rows, perf_counter() - self._began):
             return None
         response = alike.shown(sought.request, sought.env, rows[0])
         return response if is_little(response) else None

@@ -117,9 +117,6 @@ class Connection(Protocol):
     certificate: str | None
 
     @property
-    def keeps(self) -> bool: ...
-
-    @property
     def is_taken(self) -> bool: ...
 
     def write(self, data: bytes) -> None: ...
@@ -224,15 +221,15 @@ class Direct(Struct, eq=False):
             self.sent = response, size
 
     def _write(self, response: Response, size: int) -> None:
-        connection, head = self.connection, self.head
-        keeps = head.said.keeps and connection.keeps
+        connection, head, door = self.connection, self.head, self.connection.door
+        keeps = head.said.keeps and not (door.stopping or connection.silent)
         if keeps and head.method != "HEAD" and response.status not in WITHOUT_CONTENT:
-            begun = begun_head(response.status, connection.door.lines, response.headers)
+            begun = begun_head(response.status, door.lines, response.headers)
             if begun is not None:
                 self.keeps = True
                 connection.write(b"%bcontent-length: %d\r\n\r\n%b" % (begun, size, response.body))
                 return
-        fields = [*connection.door.fields, *self.asking.fields(response)]
+        fields = [*door.fields, *self.asking.fields(response)]
         made = response_head(head.method, head.version, response.status, fields, keeps)
         self.keeps = not made.closes
         connection.write(made.content if head.method == "HEAD" else made.content + response.body)

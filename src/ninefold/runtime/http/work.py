@@ -25,7 +25,7 @@ import sys
 import threading
 from asyncio import Future
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
@@ -305,7 +305,7 @@ def is_much(found: object, seconds: float, at_once: int = AT_ONCE) -> bool:
     return isinstance(found, list) and are_much(found, seconds)
 
 
-def are_much(found: list[Any], seconds: float) -> bool:
+def are_much(found: Sequence[Any], seconds: float) -> bool:
     """The same of rows. Those that were there at once are not worth looking at."""
     # What takes no more memory has no more text, and that is known sooner.
     if seconds < LITTLE_SECONDS or size_of(found) <= AT_ONCE:

@@ -98,6 +98,8 @@ class Write:
         self._wrote: Callable[[Row], tuple[Row, Shape, None]] = lambda row: (row, self._shape, None)
         self._issues = None if issue is None else credentials.Issue(issue)
         self._signs = subscription is not None and subscription.signed
+        is_at_once = self.password is None and not self._values.keeps_passwords
+        self.perform: Callable[[Call], Next] = self._transact if is_at_once else self._verify
 
     def do(self, session: Session, call: Call, env: Environment) -> None:
         """Do it as a part of another write, for the same call."""
@@ -183,7 +185,7 @@ class Write:
         of what is refused, and those that are made of others where these are known `partly`."""
         return call.wrong | self._values.unknown(call.body or {}, call.env.get(environment.REFUSED, {}), partly)
 
-    def perform(self, call: Call) -> Next:
+    def _verify(self, call: Call) -> Next:
         if self.password is not None:
             return self.password.step(call.env, partial(self._signed_in, call))
         return self._with_values(call) if self._values.keeps_passwords else self._transact(call)
