@@ -160,20 +160,18 @@ def _left_of(
     precedent: Precedent,
 ) -> Left:
     """Each line is what is left of one step, in the order of `steps.py`."""
-    now_of, timers, constant = service.sources.now, service.timers, service.env
+    now_of, timers, constant, together = service.sources.now, service.timers, service.env, service.together
     recalled, who, admits = at_once.recalled_at_once, admission.who, admission.admits
     names = tuple((name, text_reader(type_)) for name, type_, _ in endpoint.names)
     alone = names[0] if len(names) == 1 else None
     recall, noted, asked, was = precedent.recall, precedent.env, asking(precedent), precedent.caller
-    together = service.together
     looked_up = recall if together else None
     shared = timers if timers is not None and timers.together else None
     again = None if recall is None else recall(constant)
     if again is not None and again.kept is None:
         again = None  # it depends on more than rows
     # What it begins with, whichever row it is of, and whenever it comes.
-    beginning = _begins(constant, noted, NOBODY)
-    before = NOBODY
+    beginning, before = _begins(constant, noted, NOBODY), NOBODY
     known = None if again is None or again.kept is None or together else at_once.again(again.kept, again.key)
 
     def left(request: Request, content: bytes, version: Version, values: Sequence[str]) -> Given | Waits | None:
