@@ -3,12 +3,14 @@ one, and leaves nothing in a session. Behind PgBouncer where it is on the PATH, 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import asyncpg
 import httpx
 import pytest
 from msgspec.structs import replace
@@ -26,6 +28,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import postgresql_leases, postgresql_writer
 from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.postgresql_link import Link
 from ninefold.runtime.store.protocol import Opened, Refused
 from ninefold.runtime.store.upgrading import drop_from
 
@@ -160,6 +163,26 @@ def test_who_may_not_have_its_lease_again_leaves_no_transaction_open(monkeypatch
         begun = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         until(lambda: not server.run(url, f"{begun} AND xact_start IS NOT NULL"))
         opened.database.close()
+
+
+def test_a_connection_whose_transaction_is_not_undone_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostgreSQL may cancel a ROLLBACK (`statement_timeout`, `pg_cancel_backend`) as anything else."""
+    execute = asyncpg.Connection.execute
+
+    async def cancelled(connection: asyncpg.Connection, text: str) -> str:
+        return await execute(connection, "SELECT pg_cancel_backend(pg_backend_pid())" if text == "ROLLBACK" else text)
+
+    async def lost(*, pooled: bool) -> bool:
+        link = await Link.open(server.url("postgres"), pooled=pooled)
+        try:
+            with monkeypatch.context() as patched, pytest.raises(asyncpg.PostgresError):
+                patched.setattr(asyncpg.Connection, "execute", cancelled)
+                await (link.value("SELECT 1") if pooled else link.execute("ROLLBACK"))
+            return link.is_lost
+        finally:
+            await link.close()
+
+    assert asyncio.run(lost(pooled=True)) and asyncio.run(lost(pooled=False))
 
 
 @pytest.mark.long

@@ -260,7 +260,7 @@ class Link:
         try:
             return await self._connection.prepare(text, name=name)
         finally:
-            await self._connection.execute("ROLLBACK TO taken; RELEASE taken" if inner else "ROLLBACK")
+            await self.execute("ROLLBACK TO taken; RELEASE taken" if inner else "ROLLBACK")
 
     async def _plain(self, text: str) -> Any:
         """The statement of a text that is asked as it is."""
@@ -301,7 +301,12 @@ class Link:
 
     async def execute(self, text: str, *binds: Any) -> str:
         """What the last of its commands says of itself."""
-        return str(await self._told(lambda: self._connection.execute(text, *binds)))
+        try:
+            return str(await self._told(lambda: self._connection.execute(text, *binds)))
+        except BaseException:
+            if text == "ROLLBACK":
+                self.drop()  # whoever asks next would ask inside of what was to be undone
+            raise
 
     async def copy(self, table: str, columns: Sequence[str], records: Sequence[Any]) -> None:
         copy = self._connection.copy_records_to_table
