@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import asyncpg
 import httpx
@@ -169,7 +170,7 @@ def test_a_connection_whose_transaction_is_not_undone_is_given_up(monkeypatch: p
     """PostgreSQL may cancel a ROLLBACK (`statement_timeout`, `pg_cancel_backend`) as anything else."""
     execute = asyncpg.Connection.execute
 
-    async def cancelled(connection: asyncpg.Connection, text: str) -> str:
+    async def cancelled(connection: Any, text: str) -> Any:
         return await execute(connection, "SELECT pg_cancel_backend(pg_backend_pid())" if text == "ROLLBACK" else text)
 
     async def lost(*, pooled: bool) -> bool:
