@@ -15,7 +15,7 @@ from ninefold.language.endpoints import Endpoints
 from ninefold.language.fact import Gap, Shown, value_of
 from ninefold.language.limits import Limits
 from ninefold.language.parameters import Parameter
-from ninefold.language.resources import Field
+from ninefold.language.resources import Field, Resource
 from ninefold.language.states import Machine, ResourceStates, Transition
 from ninefold.tools.explain import authentication, requests, resources, service, states
 from ninefold.tools.explain.explanation import Item, every
@@ -45,6 +45,7 @@ RECORDS: dict[type, tuple[Any, Callable[[Any], Iterable[Item]]]] = {
     Transition: (MACHINE.machine.value.transitions.value[0], lambda own: [states.transition(GROUNDS, own)]),
     Parameter: (PARAMETER, lambda own: requests._parameters(GROUNDS, "query parameter", Shown((own,), own.span))),
     Field: (OF_ALL[0].fields.value[0], lambda own: [resources.field(GROUNDS, OF_ALL[0], own)]),
+    Resource: (OF_ALL[0], lambda own: [resources.resource(GROUNDS, own)]),
     Endpoints: (CONTRACT.endpoints, lambda own: _of_part("endpoints", own)),
     Limits: (CONTRACT.limits, lambda own: _of_part("limits", own)),
 }

@@ -258,8 +258,7 @@ class Checked:
     """`row_rules[resource][who]` is the condition of the rows that such a caller sees; None: every row. Who is
     not named there sees none. `model` is what expressions know of the resources. `types` are the schemas that fields
     share, by name, each with what it refers to inside it; a field's schema holds them in the place of their `$ref`.
-    `limit_places`: where the limits of part 8 are stated, by the condition that is met where one is passed.
-    `places`: where everything is stated."""
+    `requests`: how they are read of which nothing else is said. `places`: where everything is stated."""
 
     name: str
     title: str
@@ -274,12 +273,8 @@ class Checked:
     unseen_rows: Literal["not found", "forbidden"]
     errors: Errors
     base: str
-    request_media_types: tuple[str, ...]
+    requests: Requests
     produces: str | None
-    unknown_members: Literal["refused", "ignored"]
-    unknown_parameters: Literal["refused", "ignored"]
-    texts: bool
-    limit_places: Mapping[str, Place]
     limits: Limits
     events: Events
     versions: Versions | None
@@ -337,11 +332,6 @@ class Checked:
                 if resource is not None:
                     found.setdefault(resource, []).append(kind)
         return {resource: tuple(kinds) for resource, kinds in found.items()}
-
-    @property
-    def requests(self) -> Requests:
-        """How requests are read of which nothing else is said."""
-        return Requests(self.request_media_types, self.unknown_members, self.unknown_parameters, self.texts)
 
     def requests_of(self, endpoint: Endpoint) -> Requests:
         """How the requests of an endpoint are read."""

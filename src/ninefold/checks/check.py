@@ -23,7 +23,7 @@ from ninefold.checks.limits import check_limits
 from ninefold.checks.lists import growth
 from ninefold.checks.model import Vocabulary, known_to, model
 from ninefold.checks.numbers import before_their_numbers, of_their_numbers
-from ninefold.checks.parameters import check_cors
+from ninefold.checks.parameters import check_cors, check_requests
 from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
 from ninefold.checks.showing import Showing
@@ -37,7 +37,7 @@ from ninefold.diagnostics.source import Span, Spans
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.language.expressions import expressions_in
-from ninefold.language.fact import Fact, Name, Shown, value_of
+from ninefold.language.fact import Fact, Name, value_of
 from ninefold.language.question import OpenQuestion
 from ninefold.plan.events import EVENT, SUBSCRIPTION
 from ninefold.plan.service import OperatorValue
@@ -141,18 +141,11 @@ def _checked(contract: Contract, open_questions: tuple[OpenQuestion, ...], findi
 def _words(findings: Findings) -> dict[str, Any]:
     """What is stated of all requests and responses, by the names that it has in `Checked`."""
     contract = findings.contract
-    requests = value_of(contract.endpoints.requests)
     return {
         "unseen_rows": _word(contract.authentication.unseen_rows, "not found"),
         "base": value_of(contract.endpoints.base) or "",
-        "request_media_types": tuple(
-            each.text for each in (value_of(requests.media_types) if requests else None) or ()
-        ),
+        "requests": check_requests(value_of(contract.endpoints.requests)),
         "produces": _text(contract.endpoints.produces),
-        "unknown_members": _word(requests.unknown_members if requests else None, "refused"),
-        "unknown_parameters": _word(requests.unknown_parameters if requests else None, "refused"),
-        "texts": requests is not None and isinstance(requests.texts, Shown),
-        "limit_places": {name: findings.place(span) for name, span in _limits(contract)},
     }
 
 
@@ -168,15 +161,6 @@ def _accepted(contract: Contract) -> Iterator[Accepted]:
     for written in proposed:
         if spans.meet(written.span):
             yield Accepted(written.path, contract.document.source.place(written.key.start))
-
-
-def _limits(contract: Contract) -> Iterator[tuple[str, Span]]:
-    """The limits that are stated, each by the condition that is met where it is passed."""
-    body, timeout = contract.limits.body_size, contract.limits.timeout
-    if isinstance(body, Shown):
-        yield "too large", body.span
-    if isinstance(timeout, Shown):
-        yield "timed out", timeout.span
 
 
 def _word(fact: Fact[Name] | None, unasked: str) -> str:

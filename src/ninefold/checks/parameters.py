@@ -29,6 +29,7 @@ from ninefold.language import parameters as requests
 from ninefold.language.declaration import said
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Name, Shown, value_of
+from ninefold.language.requests import Requests as StatedRequests
 from ninefold.language.shapes import FORM
 from ninefold.plan.routes import Rule
 from ninefold.values import (
@@ -271,9 +272,13 @@ def _keeps(schema: Mapping[str, Any], value: Any) -> bool:
 def check_own_requests(endpoint: Endpoint, contract: Contract) -> Requests | None:
     """What an endpoint says of its own requests, with what is said of all where it says nothing; None: it says
     nothing at all."""
-    if endpoint.requests is None:
-        return None
-    stated = contract.endpoints.requests_of(endpoint)
+    return None if endpoint.requests is None else check_requests(contract.endpoints.requests_of(endpoint))
+
+
+def check_requests(stated: StatedRequests | None) -> Requests:
+    """What is not said is a gap: the endpoints that need it are blocked, and what stands here is never seen."""
+    if stated is None:
+        return Requests((), "refused", "refused")
     return Requests(
         tuple(each.text for each in value_of(stated.media_types) or ()),
         _word(stated.unknown_members),
@@ -283,7 +288,6 @@ def check_own_requests(endpoint: Endpoint, contract: Contract) -> Requests | Non
 
 
 def _word(fact: Fact[Name] | None) -> Literal["refused", "ignored"]:
-    """Where it is a gap, the endpoint is blocked, and which word stands here is never seen."""
     return "ignored" if (word := value_of(fact)) is not None and word.text == "ignored" else "refused"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ninefold.checked.service import Checked
+from ninefold.language.conditions import CONDITIONS
 from ninefold.plan.limits import Limits, Rate, RateHeader
 
 
@@ -13,7 +14,12 @@ def limits(checked: Checked) -> Limits:
     served = list(dict.fromkeys(endpoint.key for endpoint in checked.endpoints))
     return Limits(
         said=dict(stated.said),
-        places=dict(checked.limit_places),
+        places={
+            each.name: place
+            for each in CONDITIONS
+            if each.limit in stated.said
+            for place in checked.places.at("limits", each.limit)
+        },
         rates=tuple(
             Rate(
                 name=rate.name,

@@ -91,9 +91,8 @@ def _own(checked: Checked, resources: Mapping[str, Resource]) -> Checked:
     return replace(
         checked,
         resources=resources,
-        request_media_types=(MEDIA_TYPE,),
+        requests=replace(checked.requests, media_types=(MEDIA_TYPE,), unknown_members="refused"),
         produces=MEDIA_TYPE,
-        unknown_members="refused",
     )
 
 

@@ -50,7 +50,7 @@ class Condition:
 
     What a response with it has to do with beside the contract: `meanings`, by their numbers; `requested` of the
     request; the section of `http`; what the `machine` is like. `facts`: the keys of an endpoint's facts that ask for
-    what it refuses.
+    what it refuses; `limit`: the key of part 8 that does.
 
     `of`: all that it takes for it to arise, at the first of its steps; None: it takes more, and is derived by hand, in
     `contract/refusals/` and `trace/refusals.py`."""
@@ -68,6 +68,7 @@ class Condition:
     http: str | None = None
     machine: str | None = None
     facts: tuple[str, ...] = ()
+    limit: str = ""
     of: Literal["any request", "a body"] | None = None
 
 
@@ -147,6 +148,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         words="the body is too large, or an expression would look at too much",
         called=("payload too large", "content too large"),
         requested="the body",
+        limit="body size",
         of="a body",
     ),
     Condition(
@@ -293,6 +295,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         alone=True,
         words="it took longer than it may",
         machine="how long the work took",
+        limit="timeout",
     ),
     Condition(
         name="internal",

@@ -312,7 +312,7 @@ class Resource:
     expires: Fact[Expression] | None = adds(
         "expires", shapes.Expression(),
         "When a row deletes itself, from the row. One for which there is no time is there until it is deleted.",
-        "A row is there until it is deleted.", side="moves")
+        "A row is there until it is deleted.", told="deletes itself at", meanings=("due rows",), side="moves")
     views: Fact[tuple[View, ...]] | None = names(
         "views", shapes.MappingOf("views to what they show"),
         "Ways to show a row, each a function of a row or of several.", "Each use of a view is an error.",

@@ -81,11 +81,13 @@ def explain_endpoint(loaded: Loaded, endpoint: Endpoint, with_statements: bool =
 
 def _untold(g: Grounds, endpoint: Endpoint, mentioned: Set[Place]) -> list[Item]:
     """What is stated and no section tells, as its declaration has it: so a key that is new has its line."""
+
+    def is_told(span: Span) -> bool:
+        start, end = g.place(span), g.place(replace(span, start=span.end))
+        return any(start <= place <= end for place in mentioned)
+
     facts = [(each.attribute, getattr(endpoint, each.attribute)) for each in members(Endpoint)]
-    stated = [(name, fact.span) for name, fact in facts if isinstance(fact, Shown)]
-    ends = [(name, g.place(span), g.place(replace(span, start=span.end))) for name, span in stated]
-    untold = [name for name, start, end in ends if not any(start <= place <= end for place in mentioned)]
-    return told(g, endpoint, *untold) if untold else []
+    return told(g, endpoint, but={name for name, fact in facts if not isinstance(fact, Shown) or is_told(fact.span)})
 
 
 def _chosen(g: Grounds, endpoint: Endpoint) -> list[Item]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ninefold.diagnostics.source import Span
-from ninefold.language.declaration import members
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import ErrorCode, Shape
 from ninefold.language.fact import Name, value_of, within
@@ -16,7 +15,7 @@ from ninefold.tools.explain.told import told
 
 def code(g: Grounds, own: ErrorCode, items: tuple[Item, ...] = ()) -> Item:
     """A code; `items` are what provokes it."""
-    facts = told(g, own, *(each.attribute for each in members(ErrorCode) if each.attribute != "conditions"))
+    facts = told(g, own, but=("conditions",))
     facts += g.fact("for", own.conditions, lambda names: ", ".join(f"`{g.written(name.span)}`" for name in names))
     return g.together(f"`{own.name}`", own.span, [*facts, *items])
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
+from ninefold.language.declaration import members
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Shown, value_of
 from ninefold.language.limits import Limits, Pages, Rate, applying, narrowed, reached
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
-from ninefold.tools.explain.told import besides, named, told
+from ninefold.tools.explain.told import named, told
 
 OF_SOME = ("rates", "headers", "body_size", "pages", "keys_kept")
 """What of part 8 is about some endpoints."""
@@ -30,8 +31,8 @@ def holding(g: Grounds, endpoint: Endpoint) -> list[Item]:
     # Where one word speaks for the whole part, it is told once.
     if isinstance(endpoint.body, Shown) and limits.body_size is not limits.rates:
         items += told(g, limits, "body_size")
-    of_all = [name for name in besides(Limits, *OF_SOME) if getattr(limits, name) is not limits.rates]
-    items += told(g, limits, *of_all) if of_all else []
+    as_one = {each.attribute for each in members(Limits) if getattr(limits, each.attribute) is limits.rates}
+    items += told(g, limits, but={*OF_SOME, *as_one})
     return items + (told(g, limits, "keys_kept") if isinstance(endpoint.idempotency_key, Shown) else [])
 
 
@@ -47,5 +48,5 @@ def pages(g: Grounds, own: Fact[Pages] | None, shared: Fact[Pages] | None = None
     if first is None and second is None:
         return g.fact("pages", shared)
     bounds = narrowed(first, second) if first is not None and second is not None else first or second
-    counted = ("first",) if bounds is not None and reached(bounds) not in ("cursor", "none") else ()
-    return told(g, bounds, "by", "default", "minimum", "maximum", "size", "at", *counted)
+    is_counted = bounds is not None and reached(bounds) not in ("cursor", "none")
+    return told(g, bounds, but=() if is_counted else ("first",))

@@ -157,7 +157,7 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
         words = "`/grant_type` and `/scope` say what is asked for"
         items.append(g.item(words, endpoint.span, meanings=("granted tokens", "granted scopes")))
     if value_of(of_all) is not None or endpoint.requests is not None:
-        items += told(g, requests, "unknown_members", "texts")
+        items += told(g, requests, but=("media_types", "unknown_parameters"))
     if stated is not None and forms:
         items.append(g.item("a member of a form that is repeated is an array", meanings=("forms",)))
     if stated is not None and (not forms or len(forms) < len(types)):

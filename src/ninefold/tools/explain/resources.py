@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from ninefold.contract.shared_types import own_members, own_needed, types_in
 from ninefold.diagnostics.source import Span
 from ninefold.language.check import Check
-from ninefold.language.fact import Name, value_of
+from ninefold.language.fact import Name, Shown, value_of
 from ninefold.language.json_schema import TELLING
 from ninefold.language.resources import Field, Resource, SharedType
 from ninefold.language.schemas import Schema
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
-from ninefold.tools.explain.told import besides, told
+from ninefold.tools.explain.told import each_of, told
 
 
 def rules(schema: Mapping[str, Any]) -> str:
@@ -59,7 +60,7 @@ def _of_field(g: Grounds, own: Field) -> Iterator[Item]:
     yield from g.fact("schema", own.schema) if schema is None else asked(g, schema)
     yield from told(g, own, *MADE_AND_REFERRED_TO)
     yield from g.fact("secret", own.secret, lambda name: SECRETS.get(name.text, name.text))
-    yield from told(g, own, *besides(Field, *MADE_AND_REFERRED_TO, "schema", "secret"))
+    yield from told(g, own, but=(*MADE_AND_REFERRED_TO, "schema", "secret"))
 
 
 MADE_AND_REFERRED_TO = ("references", "inverse", "on_delete", "on_create", "on_change", "computed", "normalise")
@@ -99,18 +100,23 @@ def shared_type(g: Grounds, shared: SharedType, told: set[str]) -> Item:
 
 def resource(g: Grounds, own: Resource) -> Item:
     """A whole resource."""
-    facts = g.names("primary key", own.primary_key)
-    facts += [each for each in g.fact("fields", own.fields) if each.standing in ("gap", "proposed")]
-    facts += [field(g, own, each) for each in value_of(own.fields) or ()]
-    facts += [each for each in g.fact("required", own.required) if each.standing != "in force"]
-    for group in value_of(own.unique) or ():
-        facts.append(g.item(f"unique together: {listed(group)}", group[0].span, meanings=("values",)))
-    facts += [
-        invariant(g, each, "holds after every write", ("before and after",)) for each in value_of(own.check) or ()
-    ]
-    for view in value_of(own.views) or ():
-        facts.append(g.item(f"the view `{view.name}`: {g.written(_extent(view.template))}", view.span))
-    facts += g.fact("records", own.records) + g.expression("deletes itself at", own.expires, ("due rows",))
+
+    def each(called: str, tell: Callable[[Any], Item]) -> Callable[[Any], list[Item]]:
+        return lambda fact: each_of(g, called, fact, tell)
+
+    facts = told(
+        g,
+        own,
+        fields=each("fields", partial(field, g, own)),
+        required=lambda fact: [] if isinstance(fact, Shown) else g.fact("required", fact),  # told at each field
+        unique=each(
+            "unique", lambda group: g.item(f"unique together: {listed(group)}", group[0].span, meanings=("values",))
+        ),
+        check=each("check", lambda one: invariant(g, one, "holds after every write", ("before and after",))),
+        views=each(
+            "views", lambda view: g.item(f"the view `{view.name}`: {g.written(_extent(view.template))}", view.span)
+        ),
+    )
     return g.item(f"`{own.name}`", own.span, facts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
 from ninefold.language import shapes
@@ -38,12 +38,17 @@ def words_of(shape: shapes.Shape) -> Callable[[Any], str] | None:
 
 
 def told(
-    g: Grounds, record: object, *only: str, **otherwise: Callable[[Fact[Any] | None], Iterable[Item]]
+    g: Grounds,
+    record: object,
+    *only: str,
+    but: Collection[str] = (),
+    **otherwise: Callable[[Fact[Any] | None], Iterable[Item]],
 ) -> list[Item]:
-    """The facts of a record in their order, or some of them in this one; `otherwise`: those that are not told as their
-    declaration has them. What one sentence says for all of them is told once."""
+    """The facts of a record in their order, all `but` some, so that a key that is new is told too; or those that are
+    named, in this order. `otherwise`: those that are not told as their declaration has them. What one sentence says for
+    all of them is told once."""
     found = {each.attribute: each for each in members(type(record))}
-    facts = {name: getattr(record, name) for name in only or found}
+    facts = {name: getattr(record, name) for name in only or found if name not in but}
     once = {id(fact): name for name, fact in reversed(facts.items())}
     return [
         item
@@ -56,11 +61,6 @@ def told(
 def each_of(g: Grounds, called: str, fact: Fact[tuple[T, ...]] | None, tell: Callable[[T], Item]) -> list[Item]:
     """A fact that says several things, each in an item of its own."""
     return [tell(each) for each in fact.value] if isinstance(fact, Shown) else g.fact(called, fact)
-
-
-def besides(record: type, *told: str) -> tuple[str, ...]:
-    """What of a record is not told otherwise, so that a key that is new is told too."""
-    return tuple(each.attribute for each in members(record) if each.attribute not in told)
 
 
 def named(g: Grounds, record: Any, head: str) -> Item:
