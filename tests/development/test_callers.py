@@ -8,6 +8,7 @@ from base64 import b64encode
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.contracts import ROOT, compiled, plan_of
 from tests.server.conftest import running
@@ -70,6 +71,19 @@ def found(path: Path) -> tuple[Known | Unknown, ...]:
         return asyncio.run(ask())
     finally:
         opened.database.close()
+
+
+def test_the_key_of_each_run_has_a_name_of_its_own() -> None:
+    """By which a node that knows the one before is told to ask for it."""
+
+    def name() -> object:
+        identity = Identity("http://127.0.0.1:8081", lambda: datetime.now(UTC))
+        identity.take_over(plan_of((ROOT / "examples/orders.md").read_bytes(), "orders.md"), {})
+        found = identity.document("http://127.0.0.1:8081/identity/staff/keys")
+        assert found is not None
+        return msgspec.json.decode(found)["keys"][0]["kid"]
+
+    assert name() != name()
 
 
 @pytest.mark.serves

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from datetime import datetime
 from functools import cached_property
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
@@ -66,7 +67,8 @@ class Identity:
         """Made, and what makes it loaded, when the first token is asked for."""
         from joserfc.jwk import ECKey
 
-        return ECKey.generate_key("P-256", {"kid": "dev", "use": "sig"})
+        # Whoever keeps the keys of a run before is told by the name that this is another one.
+        return ECKey.generate_key("P-256", {"kid": token_hex(8), "use": "sig"})
 
     @property
     def is_private(self) -> bool:
@@ -101,7 +103,7 @@ class Identity:
             said = {**usual, "exp": int(now) + SECONDS, **claims}
             from joserfc.jwt import encode
 
-            token = encode({"alg": _ALGORITHM, "kid": "dev"}, said, self._key)
+            token = encode({"alg": _ALGORITHM, "kid": self._key.kid}, said, self._key)
             if len(self._made) > 100:
                 self._made.clear()
             self._made[key] = (now, token)
