@@ -8,15 +8,21 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 
 import pytest
+from tests.contracts import compiled
 from tests.events.receiver import receiving
 from tests.postgresql import server
-from tests.postgresql.nodes import Load, hall, judge, nodes, person
+from tests.postgresql.nodes import CONTRACT, Load, hall, judge, nodes, person
 from tests.postgresql.test_cut import Seats, relayed
 from tests.slices import many
 from tests.waiting import until
+
+from ninefold.runtime.store import postgresql_writer
+from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.protocol import Opened
 
 pytestmark = pytest.mark.serves
 
@@ -103,3 +109,22 @@ def test_a_transaction_that_a_crash_took_is_not_taken_for_anothers(
         assert (answer.status_code, seats.there("lost")) == (503, 0), answer.text
         until(lambda: seats.make("lost").status_code == 201, lambda: "the same is done once PostgreSQL is there")
         assert seats.there("lost") == 1
+
+
+def test_who_writes_nothing_is_known_again_once_postgresql_is_there(
+    postgresql: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until then a process with another contract might begin: what waits for the next ping would wait for ever here."""
+    plan = compiled(CONTRACT).plan_for("postgresql")
+    assert plan is not None
+    opened = open_database(postgresql.url, plan)
+    assert isinstance(opened, Opened)
+    try:
+        monkeypatch.setattr(postgresql_writer, "PINGS", 0.1)
+        postgresql.crash()
+        until(lambda: not opened.database.reachable())
+        monkeypatch.setattr(postgresql_writer, "PINGS", inf)
+        postgresql.begin()
+        until(opened.database.reachable)
+    finally:
+        opened.database.close()

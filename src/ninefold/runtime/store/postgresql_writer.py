@@ -43,6 +43,9 @@ T = TypeVar("T")
 PINGS: Final = 5.0
 """Seconds after which the writer asks whether its connection is there, and what time it is."""
 
+AWAY_PINGS: Final = 0.5
+"""The same while it is not: until it is there again nobody knows that this node serves, and of what contract."""
+
 STALLED_SECONDS: Final = 10
 """How long a node that has begun to write may say nothing, before others write."""
 
@@ -181,7 +184,7 @@ class Writer:
 
     def _look(self) -> None:
         """Whether the connection is there, and what time it is there, now and then."""
-        if monotonic() - self._asked < PINGS:
+        if monotonic() - self._asked < (PINGS if self.failing is None else AWAY_PINGS):
             return
         try:
             link = self._connected()
