@@ -161,3 +161,60 @@ def test_rows_of_each_resource_can_be_asked_for(path: Path) -> None:
             for each in places:
                 at = len(plan.base) + 1 + route.segments.index(each)
                 assert all(admits(held[each.resource or "", each.name], one.split("/")[at]) for one in paths), paths
+
+
+NOTES = """
+purpose: Keeps notes.
+resources:
+  note:
+    primary key: id
+    fields: {id: {type: integer, on create: serial()}, text: {type: string}, more: {type: string}}
+    required: [text]
+states: none
+endpoints:
+  requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
+  produces: application/json
+  POST /notes:
+    does: create note
+    idempotency key: optional
+    request headers: {One: {type: string}, Two: {type: string, required: true}}
+    query: {one: {type: string}, two: {type: string, required: true}}
+    body: [text, more]
+    responses: {201: note}
+  GET /notes/{id}:
+    does: read note
+    request headers: {Some: {type: string}, Other: {type: string, required: true}}
+    query: {some: {type: string}, other: {type: string, required: true}}
+    responses: {200: note}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
+events: none
+errors: none
+limits: {rates: none, body size: none, timeout: none, idempotency keys kept: P1D}
+versioning: none
+"""
+
+
+@pytest.mark.parametrize("back", [False, True], ids=["has to be given", "need not be given"])
+@pytest.mark.parametrize(
+    ("text", "optional", "required"),
+    [
+        (NOTES, "idempotency key: optional", "idempotency key: required"),
+        (NOTES, "One: {type: string}", "One: {type: string, required: true}"),
+        (NOTES, "query: {one: {type: string}", "query: {one: {type: string, required: true}"),
+        (NOTES, "Some: {type: string}", "Some: {type: string, required: true}"),
+        (NOTES, "some: {type: string}", "some: {type: string, required: true}"),
+        (NOTES, "required: [text]", "required: [text, more]"),
+        (GUESTS, "permissions: {POST /guests: anyone, ", "permissions: {POST /guests: key, "),
+    ],
+)
+def test_what_may_be_left_out_is_left_out_alone(text: str, optional: str, required: str, back: bool) -> None:
+    """Each part of a request that is optional in one contract and required in the other, beside others that have to be
+    given in both."""
+    assert text.count(optional) == 1
+    old, new = text, text.replace(optional, required)
+    old, new = (new, old) if back else (old, new)
+    before, after = loaded("old.yaml", old), loaded("new.yaml", new)
+    assert after.plan is not None
+    shown = showing(after.plan, None, partial(made, before, after, {}, lambda: False), lambda: False)
+    findings = diff(before, after, shown).findings
+    assert findings and all(each.witness is not None for each in findings)

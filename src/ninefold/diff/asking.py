@@ -12,7 +12,7 @@ from dataclasses import field
 from datetime import UTC, datetime, time, timedelta
 from functools import cached_property
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import urlencode
 
 from ninefold.diagnostics.frozen import dataclass
@@ -73,6 +73,11 @@ KEPT: Final = 3
 
 _MOVES: Final = 3
 
+Part: TypeAlias = tuple[Literal["query", "header"], str]
+"""A query parameter, or a header, in small letters."""
+
+PLACES: Final = ("query", "header")
+
 _FROM_THE_FIRST: Final = {RESUME.lower(): FIRST}
 
 
@@ -109,10 +114,10 @@ class Asking:
     def all(self) -> None:
         """Raises Enough."""
         for _ in range(ROUNDS):
-            for key, routes in self._routes():
+            for key, routes in self._each.items():
                 self._anew(routes[-1])
                 self._plainly(key, routes[-1])
-        for key, routes in self._routes():
+        for key, routes in self._each.items():
             self._anew(routes[-1])
             self._otherwise(key, routes)
         for seconds in self.said.seconds:
@@ -122,24 +127,25 @@ class Asking:
             if timedelta(microseconds=self.passed) < passed < FARTHEST:
                 self._later(passed // timedelta(microseconds=1) - self.passed)
         for times in self.said.times:
-            for key, routes in self._routes():
+            for key, routes in self._each.items():
                 self._often(key, routes[0], min(times + 1, OFTEN))
 
-    def _routes(self) -> Iterator[tuple[str, tuple[Served, ...]]]:
+    @cached_property
+    def _each(self) -> Mapping[str, tuple[Served, ...]]:
         """Each endpoint as it is in either, what makes rows first and what removes them last, else as it is written."""
         found: dict[str, list[Served]] = {}
         for plan in self.plans:
             for route in plan.routes:
                 if isinstance(route, Served):
                     found.setdefault(route.key, []).append(route)
-        yield from sorted(((key, tuple(each)) for key, each in found.items()), key=lambda each: rank(each[1][0]))
+        return {key: tuple(each) for key, each in sorted(found.items(), key=lambda each: rank(each[1][0]))}
 
     def _later(self, waited: int) -> None:
         """What is shown then, and in which versions, and what is sent again. Who has a token has a new one."""
         self.passed += waited
         self._renewed = {each.who: each for each in self.again()}
         repeated = {"idempotency-key": f"of-{self.passed}"}
-        for key, routes in self._routes():
+        for key, routes in self._each.items():
             if routes[0].method == "GET":
                 self._plainly(key, routes[-1])
                 self._again(key, routes[-1], headers=_FROM_THE_FIRST)
@@ -167,7 +173,7 @@ class Asking:
         """Rows as they are when they are made, where an endpoint moves or removes them."""
         if route.method in ("GET", "HEAD") or rank(route)[0] < _MOVES:
             return
-        for key, routes in self._routes():
+        for key, routes in self._each.items():
             if (
                 rank(routes[0])[0] < _MOVES
                 and routes[0].method != "GET"
@@ -187,8 +193,8 @@ class Asking:
                         {"content-type": "text/x-none"}, {"idempotency-key": "the-same"},
                         {"idempotency-key": "the-same"}, _FROM_THE_FIRST):  # fmt: skip
             self._again(key, route, headers=headers)
-        if any(each.idempotency_key or given_to((*each.query, *each.headers), None) for each in routes):
-            self._again(key, route, keyed=False)
+        for part in self._given(key, None):
+            self._again(key, route, without=part)
         if any(each.idempotency_key for each in routes):
             self._again(key, route, headers={"idempotency-key": "a-second-time"}, happening="again")
         self._again(key, route, happening="timed out")
@@ -262,11 +268,10 @@ class Asking:
         self, key: str, route: Served, person: Person, path: str, body: Body | None, *,
         row: dict[str, Stored] | None = None, document: Any = None, padded: int = 0,
         headers: Mapping[str, str] | None = None, query: Mapping[str, str] | None = None,
-        counted: Mapping[str, Any] | None = None, keyed: bool = True, happening: str | None = None,
+        counted: Mapping[str, Any] | None = None, without: Part | None = None, happening: str | None = None,
         since: int = 0,
     ) -> Seen:  # fmt: skip
-        """`padded`: how many bytes the body has; `keyed`: with an idempotency key, and parameters, where these have to
-        be. Raises Enough."""
+        """`padded`: how many bytes the body has; `without`: what is left out of what has to be given. Raises Enough."""
         if len(self.asked) >= MOST or self.is_over():
             raise Enough
         self._count += 1
@@ -278,11 +283,10 @@ class Asking:
             content = content_of(body, document)
             content += b" " * max(min(padded, LARGEST) - len(content), 0)
             sent |= {"content-type": body.media_types[0], "content-length": str(len(content))}
-        if keyed and route.idempotency_key == "required":
-            sent["idempotency-key"] = f"key-{self._count}"
-        given, also = (given_to(each, row) if keyed else {} for each in (route.query, route.headers))
-        asked = urlencode({**self._naming("query"), **given, **person.query, **(query or {})})
-        sent |= {**self._naming("header"), **{name.lower(): text for name, text in also.items()}, **(headers or {})}
+        given = {part: text for part, text in self._given(key, row).items() if part != without}
+        of_query, also = ({name: text for (at, name), text in given.items() if at == place} for place in PLACES)
+        asked = urlencode({**self._naming("query"), **of_query, **person.query, **(query or {})})
+        sent |= {**self._naming("header"), **also, **(headers or {})}
         told = Told(route.method, path.encode(), asked.encode(), sent, content, happening, since)
         moment = Moment(1 + len(self.asked), self.passed, self._now(), self._plan.schema, counted or {})
         self.rehearsal.put(moment)
@@ -300,11 +304,21 @@ class Asking:
             self._state = self.rehearsal.database.changes, moment.state
         return seen
 
+    def _given(self, key: str, row: Mapping[str, Stored] | None) -> dict[Part, str]:
+        """What a request has to give to either contract, beside its body, so that one of them can be left out alone."""
+        found: dict[Part, str] = {}
+        for route in self._each[key]:
+            found |= {("query", name): text for name, text in given_to(route.query, row).items()}
+            found |= {("header", name.lower()): text for name, text in given_to(route.headers, row).items()}
+            if route.idempotency_key == "required":
+                found["header", "idempotency-key"] = f"key-{self._count}"
+        return found
+
     def _without(self, person: Person) -> None:
         """What is answered where a credential has ended."""
         read = (key for key, who in self._good.items() if person.who in who and key.startswith("GET "))
         key = next(iter(sorted(read, key=lambda each: NOBODY.who in self._good[each])), None)
-        route = next((routes[0] for other, routes in self._routes() if other == key), None)
+        route = next((routes[0] for other, routes in self._each.items() if other == key), None)
         if key is not None and route is not None:
             _, path, row = self._good[key][person.who]
             self.ask(key, route, person, path, None, row=row)
