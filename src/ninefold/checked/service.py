@@ -343,6 +343,11 @@ class Checked:
         return any(each.subscriptions for each in self.resources.values())
 
     @property
+    def takes_keys(self) -> bool:
+        """Whether an endpoint takes idempotency keys, in any version."""
+        return any("idempotency key" in endpoint.said for endpoint in self.in_all_versions)
+
+    @property
     def in_all_versions(self) -> tuple[Endpoint, ...]:
         """Every endpoint that some version serves."""
         older = () if self.versions is None else self.versions.older

@@ -37,9 +37,7 @@ def limits(checked: Checked) -> Limits:
         headers=tuple(
             RateHeader(name, carries, checked.places.at("limits", "headers", name)) for name, carries in stated.headers
         ),
-        keys_kept_microseconds=stated.keys_kept
-        if any("idempotency key" in endpoint.said for endpoint in checked.in_all_versions)
-        else None,
+        keys_kept_microseconds=stated.keys_kept if checked.takes_keys else None,
     )
 
 

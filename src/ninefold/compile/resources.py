@@ -29,7 +29,7 @@ def schema(checked: Checked) -> Schema:
     resources = [each for each in checked.resources.values() if not each.log]
     return Schema(
         tuple(_table(each, checked, asked.get(each.name, [])) for each in resources),
-        idempotency=any("idempotency key" in endpoint.said for endpoint in checked.in_all_versions),
+        idempotency=checked.takes_keys,
         events=events,
         subscriptions=checked.takes_subscriptions or to is not None,
         credentials=issued_to(checked),

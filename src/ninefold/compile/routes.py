@@ -23,6 +23,8 @@ from ninefold.compile.sweep import sweep
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Constant, Typed, parts
 from ninefold.language.authentication import ANYONE
+from ninefold.language.declaration import members
+from ninefold.language.requests import Requests
 from ninefold.plan import calls as plan
 from ninefold.plan.events import SERVER_SENT_EVENTS
 from ninefold.plan.held import Held, Origin
@@ -123,7 +125,7 @@ def _operation(endpoint: Endpoint, admission: checked_endpoints.Admission, persp
 
 
 def _places(endpoint: Endpoint, said: Sequence[str], checked: Checked) -> dict[str, Place]:
-    places, requests = checked.places, ("media type", "unknown members", "unknown parameters")
+    places, requests = checked.places, [each.name for each in members(Requests)]
     own = ("endpoints", endpoint.key)
     return (
         {f"requests {key}": place for key, place in places.by_key(requests, "endpoints", "requests").items()}
@@ -179,7 +181,7 @@ def _segments(segments: Sequence[checked_operations.Segment]) -> tuple[Segment, 
 def _parameter(stated: CheckedParameter, endpoint: Endpoint, key: str, checked: Checked) -> Parameter:
     own = ("endpoints", endpoint.key, key, stated.name)
     required = checked.places.by_key(("required",), *own)
-    chosen = checked.places.by_key(("sorts", "selects", "always", "expands", "explode", "default"), *own)
+    chosen = checked.places.by_key(("sorts", "selects", "always", "expands", "explode", "default", *stated.said), *own)
     return Parameter(
         stated.name,
         stated.type,

@@ -69,7 +69,9 @@ def _version(each: CheckedVersion, own: Checked | None, above: set[str], checked
         retired=_seconds(each.retired),
         served=own is not None,
         said=dict(each.said),
-        places=checked.places.by_key(("deprecated", "sunset", "retired"), "versioning", "versions", each.name),
+        places=checked.places.by_key(
+            ("deprecated", "sunset", "retired", *each.said), "versioning", "versions", each.name
+        ),
         trace=(each.place,),
     )
     if own is None or own is checked:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ninefold.diagnostics.place import Place
 from ninefold.diagnostics.source import Span
-from ninefold.language.conditions import CHECK
+from ninefold.language.conditions import CHECK, CONDITIONS, NO_ENDPOINT
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Gap, StatedNone, value_of
 from ninefold.language.question import OpenQuestion
@@ -178,17 +178,13 @@ def _provoked(g: Grounds) -> Mapping[str | None, tuple[Item, ...]]:
         code: [_provocation(text, where, g.survey.keys) for text, where in by_text.items()]
         for code, by_text in found.items()
     }
-    for condition, words in NO_ENDPOINT.items() if g.survey.endpoints else ():
-        code = g.codes.code_of_all(condition)
-        cause = Cause(condition, None, code, g.codes.status(condition, code))
-        told.setdefault(code, []).insert(0, g.item(f"`{condition}`: {words}", meanings=("precedence",), cause=cause))
+    for condition in CONDITIONS if g.survey.endpoints else ():
+        if condition.name in NO_ENDPOINT:
+            code = g.codes.code_of_all(condition.name)
+            cause = Cause(condition.name, None, code, g.codes.status(condition.name, code))
+            item = g.item(f"`{condition.name}`: {condition.words}", meanings=condition.meanings, cause=cause)
+            told.setdefault(code, []).insert(0, item)
     return {code: tuple(items) for code, items in told.items()}
-
-
-NO_ENDPOINT = {
-    "no such path": "no endpoint has the path",
-    "method not allowed": "endpoints have the path, and none the method",
-}
 
 
 def _provocation(text: str, where: list[tuple[str, Item]], every_key: tuple[str, ...]) -> Item:
