@@ -10,8 +10,10 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 from zlib import crc32
 
 import httpx
@@ -20,7 +22,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from tests import hashes, refusals_met
 from tests.slices import LONG, SLICES, TAKEN, dear_first, examples, is_taken
 
-from ninefold.runtime.http import protocol
+from ninefold.runtime.http import protocol, server
 
 settings.register_profile(
     "default", deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow]
@@ -35,10 +37,32 @@ httpx._config.DEFAULT_LIMITS.keepalive_expiry = 1.0
 (httpx.Limits.__init__.__kwdefaults__ or {})["keepalive_expiry"] = 1.0
 protocol.IDLE_SECONDS = 120.0
 
+# Services of this process look more often whether they are to end: the fifth of a second that each needs for it
+# otherwise is the greater part of most tests that ask one.
+server.TICK = 0.02
+
 # Where the run outlives its terminal (nohup) it ignores SIGHUP, and so would each service that a test tells to take its
 # contract anew.
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+# What tests write outlives no machine, and to flush it to a disk takes as long as thirty writes: where memory can be
+# written to as files are, has room, and runs programs, all of it goes there. Whoever sets TMPDIR says where else. Not
+# in the long run, which makes more databases than memory holds.
+MEMORY: Final = Path("/dev/shm")
+ROOM: Final = 4 << 30
+"""Bytes: the databases of PostgreSQL that a run makes take one GiB together."""
+
+
+def _is_fit(place: Path) -> bool:
+    if not os.access(place, os.W_OK | os.X_OK):
+        return False
+    found = os.statvfs(place)
+    return found.f_bavail * found.f_frsize >= ROOM and not found.f_flag & getattr(os, "ST_NOEXEC", 0)
+
+
+if not LONG and "TMPDIR" not in os.environ and _is_fit(MEMORY):
+    os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
 
 os.environ.pop("SSL_CERT_FILE", None)
 os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)

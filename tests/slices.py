@@ -84,13 +84,18 @@ def is_taken(test: str) -> bool:
 
 def dear_first(items: Sequence[T], tests: Sequence[str], workers: int) -> list[T]:
     """The same items, so that each of so many workers, which begin with a part each, one after another, has as many of
-    the dear tests, and has them first: none goes on alone at the end."""
+    the dear tests, and has them first: none goes on alone at the end. Those of one file stay beside one another, since
+    what they share is made in each worker that has one of them, and is often dearer than they are."""
     dear, others = list[T](), list[T]()
     for item, test in zip(items, tests, strict=True):
         (dear if test.partition("[")[0] in DEAR else others).append(item)
-    size = -(-len(others) // workers)
-    parts = [(dear[each::workers], others[each * size : (each + 1) * size]) for each in range(workers)]
+    parts = zip(_parts(dear, workers), _parts(others, workers), strict=True)
     return [item for part in parts for of in part for item in of]
+
+
+def _parts(items: Sequence[T], count: int) -> list[Sequence[T]]:
+    size = -(-len(items) // count)
+    return [items[each * size : (each + 1) * size] for each in range(count)]
 
 
 def told() -> str:

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.slices import DEAR
+from tests.slices import DEAR, dear_first
 
 TESTS = Path(__file__).parents[1]
 SLICES = TESTS / "slices.py"
@@ -75,3 +75,14 @@ def test_every_dear_test_is_there() -> None:
     named = [each.split("::") for each in DEAR]
     modules = {path: (TESTS.parent / path).read_text(encoding="utf-8") for path, *_ in named}
     assert [(path, name) for path, *_, name in named if f"def {name}(" not in modules[path]] == []
+
+
+def test_dear_tests_of_one_file_go_to_few_workers_and_first() -> None:
+    tests = [name for dear in sorted(DEAR) for name in (dear, f"{dear}_of_no_cost")]
+    shared = dear_first(tests, tests, 8)
+    assert sorted(shared) == sorted(tests)
+    size = -(-len(tests) // 8)
+    parts = [[test for test in shared[each * size : (each + 1) * size] if test in DEAR] for each in range(8)]
+    assert max(map(len, parts)) - min(map(len, parts)) <= 8
+    files = [{test.partition("::")[0] for test in part} for part in parts]
+    assert sum(map(len, files)) < len(set.union(*files)) + 8

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import apsw
+import msgspec
 import pytest
-import yaml
 from tests.slices import LONG
 
 from ninefold.development.offers import values_of
@@ -87,7 +87,7 @@ errors: none
 limits: {rates: none, body size: none, timeout: none}
 versioning: none
 """
-DATA: Final = yaml.safe_load(Path(__file__).with_name("changes.yaml").read_text(encoding="utf-8"))
+DATA: Final = msgspec.yaml.decode(Path(__file__).with_name("changes.yaml").read_bytes())
 CHANGES: Final[dict[str, dict[str, Any]]] = DATA["changes"]
 SIZES: Final = [0, 3, *([pytest.param(10_000, marks=pytest.mark.long)] if LONG else [])]
 
