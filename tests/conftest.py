@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from tests import hashes, refusals_met
 from tests.slices import LONG, SLICES, TAKEN, dear_first, examples, is_taken
 
-from ninefold.runtime.http import protocol, server
+from ninefold.runtime.http import protocol
 
 settings.register_profile(
     "default", deadline=None, max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow]
@@ -36,10 +36,6 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 httpx._config.DEFAULT_LIMITS.keepalive_expiry = 1.0
 (httpx.Limits.__init__.__kwdefaults__ or {})["keepalive_expiry"] = 1.0
 protocol.IDLE_SECONDS = 120.0
-
-# Services of this process look more often whether they are to end: the fifth of a second that each needs for it
-# otherwise is the greater part of most tests that ask one.
-server.TICK = 0.02
 
 # Where the run outlives its terminal (nohup) it ignores SIGHUP, and so would each service that a test tells to take its
 # contract anew.

@@ -6,12 +6,12 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator
-from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import grimp
 import pytest
+from tests.architecture import ratchets
 
 import ninefold
 
@@ -53,9 +53,8 @@ def modules_of(entries: tuple[str, ...]) -> list[Path]:
     return [path for path in MODULES if path.relative_to(PACKAGE).parts[0] in entries]
 
 
-@cache
 def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), filename=named(path))
+    return ratchets.trees()[path.relative_to(ratchets.SOURCE).as_posix()]
 
 
 def test_no_module_is_in_an_import_cycle() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.architecture.ratchets import trees
 
 from ninefold.diagnostics.diagnostic import Severity
 from ninefold.language.authentication import Authentication
@@ -59,15 +60,15 @@ def test_what_is_cited_is_there() -> None:
 
 def _named_in_sources() -> Iterator[tuple[str, str]]:
     """Each name of a meaning that the sources write down, and where: `meanings=("…",)`, `Fixed("…")`."""
-    for path in sorted((ROOT / "src").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
                 continue
             is_named = isinstance(node.func, ast.Name) and node.func.id in ("Fixed", "meaning_named")
             told = [*(node.args if is_named else ()), *(each.value for each in node.keywords if each.arg == "meanings")]
             for each in (found for part in told for found in ast.walk(part)):
                 if isinstance(each, ast.Constant) and isinstance(each.value, str):
-                    yield each.value, f"{path.name}:{each.lineno}"
+                    yield each.value, f"{path}:{each.lineno}"
 
 
 def declared(records: Iterable[type]) -> Iterator[Declared]:
