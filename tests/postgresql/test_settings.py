@@ -4,17 +4,20 @@ its own, behind a pooler, one that would is refused, and so is one with which no
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import Any, Final
 
+import asyncpg
 import pytest
 from tests.contracts import SERVED, compiled
 from tests.postgresql import server
 from tests.postgresql.alike import told
 from tests.postgresql.nodes import CONTRACT, hall, nodes, person
 from tests.postgresql.test_pooled import pooled
+from tests.waiting import PATIENCE
 
+from ninefold.runtime.store import postgresql_link
 from ninefold.runtime.store.opening import open_database
-from ninefold.runtime.store.postgresql_link import Link
+from ninefold.runtime.store.postgresql_link import Link, Lost
 from ninefold.runtime.store.protocol import Refused
 
 ROUNDS: Final = "extra_float_digits = -15"
@@ -86,6 +89,19 @@ def test_nothing_ends_a_session_or_what_it_does_but_what_it_sets_itself() -> Non
 _TIMEOUTS: Final = (
     "SELECT name FROM pg_settings WHERE name ~ '^(?!wal|tcp).*timeout$' AND context = 'user' AND unit = 'ms'"
 )
+
+
+@pytest.mark.skipif(int(server.VERSION) < 17, reason="a session begins with all of its settings")
+def test_who_says_nothing_to_a_setting_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    execute = asyncpg.Connection.execute
+
+    async def asleep(connection: Any, text: str, **bounds: float) -> Any:
+        return await execute(connection, "SELECT pg_sleep(1000000)", **bounds)
+
+    monkeypatch.setattr(asyncpg.Connection, "execute", asleep)
+    monkeypatch.setattr(postgresql_link, "CONNECTING_SECONDS", 1.0)
+    with pytest.raises(Lost):
+        asyncio.run(asyncio.wait_for(Link.open(server.url("postgres")), PATIENCE))
 
 
 @pytest.mark.parametrize("setting", OF_A_SESSION)

@@ -186,11 +186,9 @@ class Link:
         )
         try:
             connection = await connecting
-            version = connection.get_server_version().major
             if pooled:
-                return cls(connection, settings.of_transaction(bounds, version))
-            if settings.has_later(version):
-                await connection.execute(f"SET {settings.LATER}")
+                return cls(connection, settings.of_transaction(bounds, connection))
+            await settings.set_later(connection, CONNECTING_SECONDS)
             return cls(connection)
         except exceptions.TargetServerAttributeNotMatched as error:
             raise Lost(words(error) if kind == "primary" else "PostgreSQL is no standby") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from ninefold.sql.fragment import literal
 
@@ -27,12 +27,8 @@ _AS_LONG_AS_IT_TAKES: Final = {
     "idle_in_transaction_session_timeout": "0",
 }
 
-LATER: Final = "transaction_timeout = 0"
+_LATER: Final = "transaction_timeout = 0"
 """What a session is told once it has begun: to begin with it is an error before PostgreSQL 17."""
-
-
-def has_later(version: int) -> bool:
-    return version >= 17
 
 
 def of_session(bounds: Mapping[str, str]) -> dict[str, str]:
@@ -41,7 +37,21 @@ def of_session(bounds: Mapping[str, str]) -> dict[str, str]:
     return {**POOLED, "application_name": name, **own, **bounds}
 
 
-def of_transaction(bounds: Mapping[str, str], version: int) -> str:
+async def set_later(connection: Any, seconds: float) -> None:
+    """What of a session's settings is not said as it begins. What does not answer for so long is ended."""
+    if _has_later(connection):
+        try:
+            await connection.execute(f"SET {_LATER}", timeout=seconds)
+        except BaseException:
+            connection.terminate()
+            raise
+
+
+def of_transaction(bounds: Mapping[str, str], connection: Any) -> str:
     """What follows its beginning."""
     own = (f"{name} = {literal(value)}" for name, value in {**_AS_LONG_AS_IT_TAKES, **bounds}.items())
-    return "".join(f"; SET LOCAL {each}" for each in (*own, *((LATER,) if has_later(version) else ())))
+    return "".join(f"; SET LOCAL {each}" for each in (*own, *((_LATER,) if _has_later(connection) else ())))
+
+
+def _has_later(connection: Any) -> bool:
+    return bool(connection.get_server_version().major >= 17)
