@@ -34,3 +34,16 @@ def test_each_audience_is_told_what_concerns_it(pair: dict[str, Any]) -> None:
 def _by_audience(effects: list[Effect]) -> dict[Audience, Verdict]:
     told = {each: gravest(tuple(one for one in effects if one.audience == each.audience)) for each in effects}
     return {each.audience: verdict for each, verdict in told.items() if verdict not in ("compatible", "words")}
+
+
+@pytest.mark.parametrize("own", ["", "  requests: {unknown members: refused}\n"], ids=["of all", "of its own"])
+def test_a_member_more_is_compatible_wherever_unknown_ones_are_refused(own: str) -> None:
+    """Members that nobody knows are refused in a plan that leaves the word out as well."""
+    [directory] = [each for each in DIRECTORIES if each.name == "recipes-changed-by-merge-patches"]
+    text = (directory / "contract.md").read_text(encoding="utf-8")
+    text = text.replace("  does: update recipe\n", f"  does: update recipe\n{own}")
+    more = text.replace(
+        "[name, servings, ingredients, source, family]", "[name, servings, ingredients, oven, source, family]"
+    )
+    found = diff(loaded("old.md", text), loaded("new.md", more))
+    assert [each.verdict for each in found.findings] == ["compatible"]

@@ -139,7 +139,7 @@ def _bodies(old: Any, new: Any, replaces: bool) -> Iterator[Met]:
         elif new is None and old is not None:
             yield Met("takes", "unproved", None, "there is no body")
         return
-    both_refuse = old.get("unknown") == new.get("unknown") == "refused"
+    both_refuse = "ignored" not in (old.get("unknown"), new.get("unknown"))  # what is the default may be left out
     if not both_refuse:
         yield from _unread(old, new)
     found = steps(_asked(old, both_refuse), _asked(new, both_refuse))
