@@ -23,7 +23,8 @@ from ninefold.runtime.store.protocol import Refused
 ROUNDS: Final = "extra_float_digits = -15"
 READS_ONLY: Final = "default_transaction_read_only = on"
 SERIAL: Final = "default_transaction_isolation = 'serializable'"
-OF_A_SESSION: Final = (ROUNDS, READS_ONLY, SERIAL)
+FORGETS: Final = "synchronous_commit = off"
+OF_A_SESSION: Final = (ROUNDS, READS_ONLY, SERIAL, FORGETS)
 OTHERWISE: Final = (
     *OF_A_SESSION,
     "DateStyle = 'SQL, DMY'",
@@ -84,6 +85,20 @@ def test_nothing_ends_a_session_or_what_it_does_but_what_it_sets_itself() -> Non
             await link.close()
 
     assert len(timeouts) > 3 and asyncio.run(shown()) == []
+
+
+@pytest.mark.parametrize(("stated", "own"), [("off", "on"), ("local", "local"), ("remote_apply", "remote_apply")])
+def test_what_is_answered_is_durable_or_more(stated: str, own: str) -> None:
+    url = settled(server.database(), f"synchronous_commit = {stated}")
+
+    async def shown() -> object:
+        link = await Link.open(url)
+        try:
+            return await link.value("SHOW synchronous_commit")
+        finally:
+            await link.close()
+
+    assert asyncio.run(shown()) == own
 
 
 _TIMEOUTS: Final = (

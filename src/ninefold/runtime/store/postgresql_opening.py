@@ -29,7 +29,7 @@ from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.postgresql_replica import Replica
 from ninefold.runtime.store.postgresql_servers import Servers, why
 from ninefold.runtime.store.postgresql_serving import OPTIONS, SERVES, Alike, may_serve, number_of, served
-from ninefold.runtime.store.postgresql_settings import OWN
+from ninefold.runtime.store.postgresql_settings import unfit
 from ninefold.runtime.store.postgresql_steps import Changing
 from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, short, too_long
 from ninefold.runtime.store.postgresql_writer import HeldElsewhere, Writer
@@ -240,11 +240,9 @@ def examine(ask: Ask, name: str) -> None:
         raise _refused(name, f"it is PostgreSQL {version // 10_000}, and {OLDEST} is the oldest that will do")
     if encoding != "UTF8":
         raise _refused(name, f"its encoding is {encoding}, and not UTF8")
-    for setting, own in OWN.items():
-        found = ask(f"SHOW {setting}")[0][0]
-        if found != own and not (setting == "extra_float_digits" and int(found) > 1):
-            # A session of our own has its own; behind a pooler there is none.
-            raise _refused(name, f"its setting {setting} is {found}", f"set it to {own}, for this user or database")
+    if (told := unfit(ask)) is not None:
+        setting, found, own = told
+        raise _refused(name, f"its setting {setting} is {found}", f"set it to {own}, for this user or database")
     before = time()
     said = float(ask("SELECT extract(epoch FROM clock_timestamp())::float8")[0][0])
     if not before - CLOCKS <= said <= time() + CLOCKS:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.sql.fragment import literal
 
 OWN: Final = {
@@ -16,7 +17,10 @@ OWN: Final = {
     # A number that becomes text keeps all its digits.
     "extra_float_digits": "1",
 }
-"""Those without which a service answers otherwise. Behind a pooler the database has them, or is refused."""
+"""Those without which a service answers otherwise."""
+
+_DURABLE: Final = "set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+"""What is answered has to be durable; a stronger word of the database or its user is left to it."""
 
 POOLED: Final = {"application_name": "ninefold", "standard_conforming_strings": "on"}
 """What PgBouncer knows; a name of each process's own it would have to set whenever another has its turn."""
@@ -39,12 +43,12 @@ def of_session(bounds: Mapping[str, str]) -> dict[str, str]:
 
 async def set_later(connection: Any, seconds: float) -> None:
     """What of a session's settings is not said as it begins. What does not answer for so long is ended."""
-    if _has_later(connection):
-        try:
-            await connection.execute(f"SET {_LATER}", timeout=seconds)
-        except BaseException:
-            connection.terminate()
-            raise
+    later = f"SET {_LATER}; " if _has_later(connection) else ""
+    try:
+        await connection.execute(f"{later}SELECT {_DURABLE}", timeout=seconds)
+    except BaseException:
+        connection.terminate()
+        raise
 
 
 def of_transaction(bounds: Mapping[str, str], connection: Any) -> str:
@@ -55,3 +59,14 @@ def of_transaction(bounds: Mapping[str, str], connection: Any) -> str:
 
 def _has_later(connection: Any) -> bool:
     return bool(connection.get_server_version().major >= 17)
+
+
+def unfit(ask: Ask) -> tuple[str, str, str] | None:
+    """A setting of a session with which a service answers otherwise, what it is, and what it has to be. A session of
+    ours has its own; behind a pooler there is none."""
+    for name, found in ask("SELECT name, setting FROM pg_settings WHERE name = ANY($1)", [*OWN, "synchronous_commit"]):
+        own = OWN.get(name, "on")
+        is_more = found != "off" if name not in OWN else name == "extra_float_digits" and int(found) > int(own)
+        if found != own and not is_more:
+            return name, found, own
+    return None
