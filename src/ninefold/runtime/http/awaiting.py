@@ -37,18 +37,20 @@ def is_little(response: Response) -> bool:
 class Awaiting:
     """See `Asking`. `over`: its response is there."""
 
-    # What it begins with, so that making one costs little.
+    # What a class says would take Python 3.11 longer to find than what it is given costs.
+    __slots__ = ("_application", "_asking", "_at", "_began", "_content", "_response", "_step", "_told", "over", "x")
+
     given: Response | None = None
-    over = False
-    _at: float | None = None
-    _asking: Asking | None = None
-    _response: Response | Follow | None = None
-    _told: Callable[[], object] | None = None
 
     def __init__(self, application: Answering, handed: Handed, content: bytes, began: float) -> None:
         """`content`: its body, for which there is room; `began`: when its head had come."""
         self.x, self._step = handed.x, handed.step
+        self.over = False
         self._application, self._content, self._began = application, content, began
+        self._at: float | None = None
+        self._asking: Asking | None = None
+        self._response: Response | Follow | None = None
+        self._told: Callable[[], object] | None = None
         capacity = application.capacity
         capacity.requests += 1
         capacity.bytes += len(content)
@@ -184,11 +186,13 @@ class Awaiting:
 class AwaitingRow(Awaiting):
     """The same of a row that is sought. Until something else comes it is no exchange."""
 
-    _is_exchange = False
+    __slots__ = ("_is_exchange", "_sought")
 
     def __init__(self, application: Answering, sought: Sought, began: float) -> None:
         self._sought = sought
+        self.over = self._is_exchange = False
         self._application, self._content, self._began = application, b"", began
+        self._at = self._asking = self._response = self._told = None
         application.capacity.requests += 1
 
     @property
