@@ -108,13 +108,14 @@ class Door:
 
 
 class Connection(Protocol):
-    """What such a request needs of its connection. `certificate`: the client's own, in PEM, where it has one. `silent`:
-    the client says nothing more."""
+    """What such a request needs of its connection. `certificate`: the client's own, in PEM, where it has one."""
 
     door: Door
-    silent: bool
     peer: str
     certificate: str | None
+
+    @property
+    def keeps(self) -> bool: ...
 
     @property
     def is_taken(self) -> bool: ...
@@ -136,12 +137,11 @@ def begin(connection: Connection, head: Head, content: bytes, core: Core) -> Dir
     """Ask for the answer to a request that has come whole, which has yet to `begin`. None: it was given, and is taken
     already."""
     asking = core.asked(head, content, connection.peer, connection.certificate)
-    response, door = asking.given, connection.door
-    keeps = head.said.keeps and not (door.stopping or connection.silent)  # as the connection says, without a call
-    if response is None or not keeps or response.status in WITHOUT_CONTENT:
+    response = asking.given
+    if response is None or not (head.said.keeps and connection.keeps) or response.status in WITHOUT_CONTENT:
         return Direct(connection, head, core, asking)
     try:
-        begun = begun_head(response.status, door.lines, response.headers)
+        begun = begun_head(response.status, connection.door.lines, response.headers)
     except ValueError:
         begun = None
     if begun is None:
@@ -222,7 +222,7 @@ class Direct(Struct, eq=False):
 
     def _write(self, response: Response, size: int) -> None:
         connection, head, door = self.connection, self.head, self.connection.door
-        keeps = head.said.keeps and not (door.stopping or connection.silent)
+        keeps = head.said.keeps and connection.keeps
         if keeps and head.method != "HEAD" and response.status not in WITHOUT_CONTENT:
             begun = begun_head(response.status, door.lines, response.headers)
             if begun is not None:

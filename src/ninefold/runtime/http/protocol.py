@@ -69,7 +69,7 @@ class Protocol(asyncio.Protocol):
         self._deadline = Deadline(self._loop, self._over)
         self._reading = True
         self._in_head = False
-        self.silent = False
+        self._silent = False
 
     # ── What asyncio and the server call ─────────────────────────────────────────────────────────────────────────────
 
@@ -123,7 +123,7 @@ class Protocol(asyncio.Protocol):
         """A peer that says nothing more is still answered what it has asked."""
         if self._closing or self._cycle is None or self._tls is not None:
             return False
-        self.silent = True
+        self._silent = True
         self._cycle.heard_out()
         return True
 
@@ -153,7 +153,7 @@ class Protocol(asyncio.Protocol):
 
     @property
     def keeps(self) -> bool:
-        return not (self.door.stopping or self.silent)
+        return not (self.door.stopping or self._silent)
 
     def run(self, head: Head, application: Asgi) -> None:
         """Let a request go on that takes its time."""
@@ -161,7 +161,7 @@ class Protocol(asyncio.Protocol):
         if isinstance(self._cycle, Direct) and self._cycle.gone:
             cycle.leave()
             self._state.connections.discard(self)
-        if self.silent:
+        if self._silent:
             cycle.heard_out()
         self._cycle = cycle
         self._run(cycle, application)
