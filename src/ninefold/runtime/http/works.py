@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import Future
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, Protocol, assert_never
@@ -32,7 +32,7 @@ from ninefold.runtime.request.exchange import Exchange
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.store.bell import Bell
 from ninefold.runtime.store.protocol import Database, Row, Stored, Telling, Told, TooLong, Unavailable, settling
-from ninefold.runtime.store.statements import Again, Kept
+from ninefold.runtime.store.statements import Again
 
 
 class Waiting(Protocol):
@@ -185,9 +185,10 @@ class Works:
             raise TooLong
         return found
 
-    def again(self, kept: Kept, key: Hashable) -> Again:
-        """What tells whether what was recalled under a key holds still."""
-        return Again(kept, key, self._database)
+    def again(self, work: Recall) -> Again:
+        """What tells whether what was recalled, and kept, holds still."""
+        assert work.kept is not None, "it depends on more than rows"
+        return Again(work.kept, work.key, self._database)
 
     def rows_at_once(self, text: str, binds: Sequence[Stored]) -> list[Row]:
         """The same of the rows of a read."""

@@ -52,11 +52,12 @@ class Write:
         self._judge = self.judge
         self._is_new = isinstance(operation, plan.Create | plan.Ensure)
         self._lacks = lacks_of(operation)
+        self._grants = isinstance(operation, plan.Grant)
         self._statement = Prepared(operation.statement)
         self._whole = None if self._statement.switches else self._statement.unbound()
         plainly = operation.plainly if isinstance(operation, plan.Create) else None
         self._plainly = None if plainly is None else Known(plainly.statement, plainly.row)
-        self._key, self._grants = operation.key, isinstance(operation, plan.Grant)
+        self._key = operation.key
         self._shapes = tuple(
             Shape(end, (operation.of_end(number) or operation).results)
             for number, end in enumerate(operation.ends_well)
@@ -97,8 +98,6 @@ class Write:
         self._wrote: Callable[[Row], tuple[Row, Shape, None]] = lambda row: (row, self._shape, None)
         self._issues = None if issue is None else credentials.Issue(issue)
         self._signs = subscription is not None and subscription.signed
-        has_passwords = self.password is not None or self._values.keeps_passwords
-        self.perform = self._verify if has_passwords else self._transact
 
     def do(self, session: Session, call: Call, env: Environment) -> None:
         """Do it as a part of another write, for the same call."""
@@ -184,7 +183,7 @@ class Write:
         of what is refused, and those that are made of others where these are known `partly`."""
         return call.wrong | self._values.unknown(call.body or {}, call.env.get(environment.REFUSED, {}), partly)
 
-    def _verify(self, call: Call) -> Next:
+    def perform(self, call: Call) -> Next:
         if self.password is not None:
             return self.password.step(call.env, partial(self._signed_in, call))
         return self._with_values(call) if self._values.keeps_passwords else self._transact(call)

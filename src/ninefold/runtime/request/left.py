@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import msgspec
@@ -18,7 +18,7 @@ from ninefold.runtime.request.schemes import Caller
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.request.sought import Sought
 from ninefold.runtime.store.protocol import Row, Stored
-from ninefold.runtime.store.statements import Again, Kept
+from ninefold.runtime.store.statements import Again
 
 
 class AtOnce(Protocol):
@@ -26,7 +26,7 @@ class AtOnce(Protocol):
 
     def at_once(self, work: Work) -> Any: ...
 
-    def again(self, kept: Kept, key: Hashable) -> Again: ...
+    def again(self, work: Recall) -> Again: ...
 
     def recalled_at_once(self, work: Recall) -> Any: ...
 

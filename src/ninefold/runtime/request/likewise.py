@@ -172,7 +172,7 @@ def _left_of(
         again = None  # it depends on more than rows
     # What it begins with, whichever row it is of, and whenever it comes.
     beginning, before = _begins(constant, noted, NOBODY), NOBODY
-    known = None if again is None or again.kept is None or together else at_once.again(again.kept, again.key)
+    known = None if again is None or together else at_once.again(again)
 
     def left(request: Request, content: bytes, version: Version, values: Sequence[str]) -> Given | Waits | None:
         nonlocal beginning, before
