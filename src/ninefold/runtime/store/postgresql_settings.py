@@ -4,7 +4,7 @@ the contract says, and whoever opens a connection, but not what the database or 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ninefold.runtime.store.postgresql_premises import Ask
@@ -18,6 +18,12 @@ OWN: Final = {
     "extra_float_digits": "1",
 }
 """Those without which a service answers otherwise."""
+
+_AS_GOOD: Final[Mapping[str, Callable[[str], bool]]] = {
+    "extra_float_digits": lambda found: int(found) >= int(OWN["extra_float_digits"]),
+    "synchronous_commit": lambda found: found != "off",
+}
+"""Of which of them more will do as well. The last one a session is told where it has less (`_DURABLE`)."""
 
 _DURABLE: Final = "set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 """What is answered has to be durable; a stronger word of the database or its user is left to it."""
@@ -64,9 +70,8 @@ def _has_later(connection: Any) -> bool:
 def unfit(ask: Ask) -> tuple[str, str, str] | None:
     """A setting of a session with which a service answers otherwise, what it is, and what it has to be. A session of
     ours has its own; behind a pooler there is none."""
-    for name, found in ask("SELECT name, setting FROM pg_settings WHERE name = ANY($1)", [*OWN, "synchronous_commit"]):
-        own = OWN.get(name, "on")
-        is_more = found != "off" if name not in OWN else name == "extra_float_digits" and int(found) > int(own)
-        if found != own and not is_more:
+    for name, found in ask("SELECT name, setting FROM pg_settings WHERE name = ANY($1)", [*OWN, *_AS_GOOD]):
+        own, is_as_good = OWN.get(name, "on"), _AS_GOOD.get(name)
+        if found != own and not (is_as_good is not None and is_as_good(found)):
             return name, found, own
     return None
