@@ -45,26 +45,9 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
         return Body(media_types, {"type": "object"}, unknown=requests.unknown_members, optional=True)
     resource = checked.resources[operation.resource]
     unknown = requests.unknown_members
-    edits, merge = (isinstance(operation, Update) and operation.patch == each for each in ("json-patch", "merge"))
-    fields = tuple(
-        BodyField(
-            field=leaf.field,
-            pointer=leaf.pointer,
-            type=_given_type(resource.fields[leaf.field]),
-            normalise=resource.fields[leaf.field].normalise,
-            fixed=not operation.kind.is_given_once and resource.is_fixed(leaf.field),
-            known_as=_known_as(leaf, operation, resource),
-            merged=merge and isinstance(resource.as_given(leaf.field).type, Anything | Object),
-            null_shown=edits and resource.as_given(leaf.field).null_shown,
-            stored=_stored_of(resource.fields[leaf.field]),
-            held=_held_as_stored(resource.fields[leaf.field]),
-            was=_was(leaf.field, resource),
-            said=dict(resource.fields[leaf.field].said),
-            rules=(*resource.fields[leaf.field].rules, *(() if leaf.beside is None else leaf.beside.rules)),
-            trace=(resource.fields[leaf.field].place,),
-        )
-        for leaf in takes.body
-    )
+    edits = isinstance(operation, Update) and operation.patch == "json-patch"
+    merge = isinstance(operation, Update) and operation.patch == "merge"
+    fields = tuple(_field(leaf, operation, resource, merge, edits) for leaf in takes.body)
     return Body(
         media_types=(*media_types, MERGE_PATCH) if merge else (*media_types, JSON_PATCH) if edits else media_types,
         schema=_as_written(
@@ -90,6 +73,26 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
         whole=_whole(operation),
         constants=tuple(each.pointer for each in operation.takes.constants),
         texts=requests.texts,
+    )
+
+
+def _field(leaf: BodyLeaf, operation: Operation, resource: Resource, merge: bool, edits: bool) -> BodyField:
+    field, given = resource.fields[leaf.field], resource.as_given(leaf.field)
+    return BodyField(
+        field=leaf.field,
+        pointer=leaf.pointer,
+        type=_given_type(field),
+        normalise=field.normalise,
+        fixed=not operation.kind.is_given_once and resource.is_fixed(leaf.field),
+        known_as=_known_as(leaf, operation, resource),
+        merged=merge and isinstance(given.type, Anything | Object),
+        null_shown=edits and given.null_shown,
+        stored=_stored_of(field),
+        held=_held_as_stored(field),
+        was=_was(leaf.field, resource),
+        said=dict(field.said),
+        rules=(*field.rules, *(() if leaf.beside is None else leaf.beside.rules)),
+        trace=(field.place,),
     )
 
 

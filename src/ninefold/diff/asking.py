@@ -318,10 +318,9 @@ class Asking:
         """What is answered where a credential has ended."""
         read = (key for key, who in self._good.items() if person.who in who and key.startswith("GET "))
         key = next(iter(sorted(read, key=lambda each: NOBODY.who in self._good[each])), None)
-        route = next((routes[0] for other, routes in self._each.items() if other == key), None)
-        if key is not None and route is not None:
+        if key is not None and key in self._each:
             _, path, row = self._good[key][person.who]
-            self.ask(key, route, person, path, None, row=row)
+            self.ask(key, self._each[key][0], person, path, None, row=row)
 
     def _is_last(self, route: Served, row: Mapping[str, Stored] | None) -> bool:
         """Whether a row was moved or removed of which there is no second one in its state. As it was before."""
