@@ -16,6 +16,7 @@ from ninefold.plan.problems import Condition, Judge, Location
 from ninefold.plan.responses import Response
 from ninefold.plan.statement import Plainly, ResultColumn, Statement
 from ninefold.values import Type
+from ninefold.values.pointers import pointer
 
 
 class OfResource(msgspec.Struct, frozen=True, tag_field="operation", omit_defaults=True, kw_only=True):
@@ -394,7 +395,5 @@ def of_lack(write: Write, assign: Assign) -> Condition:
     """The condition with which it is refused where a field has to have a value and is given none. What no body may
     give, the client is not told to give."""
     subject, trace = f"{write.resource}.{assign.field}", write.places.get(assign.field, ())
-    if not assign.given:
-        return Condition("invalid", subject, trace=trace)
-    pointer = "/" + assign.field.replace("~", "~0").replace("/", "~1")
-    return Condition("invalid", subject, None, Location("body", pointer, assign.field), "required", trace)
+    at, rule = (Location("body", pointer((assign.field,)), assign.field), "required") if assign.given else (None, None)
+    return Condition("invalid", subject, None, at, rule, trace)
