@@ -11,11 +11,16 @@ from tests.contracts import ROOT
 
 from ninefold.language import (
     authentication,
+    check,
     declaration,
+    effects,
     endpoints,
+    errors,
     events,
+    functions,
     limits,
     parameters,
+    requests,
     resources,
     responses,
     states,
@@ -25,26 +30,51 @@ from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan import authentication as plan_of_schemes
 from ninefold.plan import events as plan_of_events
 from ninefold.plan import limits as plan_of_limits
-from ninefold.plan import routes, writes
+from ninefold.plan import operations, problems, routes, writes
 from ninefold.plan import versioning as plan_of_versions
 from ninefold.plan.jobs import Timer
 from ninefold.plan.statement import parts
+
+PART: Final = "a part as a whole: there is one of it, and the plan has its facts by name"
+STATEMENT: Final = "what is said of rows is in the statements"
 
 CARRIERS: Final[dict[type, tuple[type, ...]]] = {
     authentication.Scheme: (plan_of_schemes.Scheme, writes.Issue),
     endpoints.Endpoint: (routes.Served,),
     parameters.Parameter: (routes.Parameter,),
     responses.Cors: (routes.Cors,),
+    errors.ErrorCode: (problems.ErrorCode,),
+    events.Envelope: (plan_of_events.Envelope,),
     events.EventKind: (plan_of_events.Event,),
     events.Webhooks: (plan_of_events.Webhooks,),
     limits.Limits: (plan_of_limits.Limits,),
+    limits.Pages: (operations.Paging,),
     limits.Rate: (plan_of_limits.Rate,),
+    requests.Requests: (routes.Requests,),
     resources.Field: (routes.BodyField,),
     states.Machine: (Timer, writes.Transition),
     states.Transition: (Timer, writes.Transition),
     versioning.Version: (plan_of_versions.Version,),
 }
 """By a record of the language, what of the plan carries what it says."""
+
+WITHOUT_ONE: Final[dict[type, str]] = {
+    authentication.Authentication: PART,
+    check.Check: STATEMENT,
+    effects.Effect: STATEMENT,
+    endpoints.Endpoints: PART,
+    errors.Errors: PART,
+    errors.Shape: "the body of an error is made of its content alone",
+    events.Delivery: PART,
+    events.Events: PART,
+    functions.Function: "what is called is the operator's",
+    resources.Resource: STATEMENT,
+    resources.Resources: PART,
+    resources.SharedType: STATEMENT,
+    versioning.Change: "what an older version is, a contract is",
+    versioning.Versioning: PART,
+}
+"""The other records, each with why the plan has no `said` of it."""
 
 
 def _stated(of: Any, record: type) -> Iterator[Any]:

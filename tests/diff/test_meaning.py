@@ -21,9 +21,11 @@ from ninefold.diff.verdicts import side_of
 from ninefold.language.authentication import Scheme
 from ninefold.language.declaration import Declared, members
 from ninefold.language.endpoints import BEFORE_THE_CASE, Endpoint
-from ninefold.language.events import Webhooks
-from ninefold.language.limits import Limits, Rate
+from ninefold.language.errors import ErrorCode
+from ninefold.language.events import Envelope, Webhooks
+from ninefold.language.limits import Limits, Pages, Rate
 from ninefold.language.parameters import Parameter
+from ninefold.language.requests import Requests
 from ninefold.language.resources import Field
 from ninefold.language.responses import Cors
 from ninefold.language.versioning import Version
@@ -34,10 +36,14 @@ ORDERS = ROOT / "examples" / "orders.md"
 PLACES = {
     Cors: (4, "cors."),
     Endpoint: (4, "ENDPOINT."),
+    Envelope: (6, "delivery.envelope."),
+    ErrorCode: (7, "codes.CODE."),
     Field: (2, "RESOURCE.fields.FIELD."),
     Limits: (8, ""),
     Parameter: (4, "ENDPOINT.query.PARAMETER."),
+    Pages: (8, "pages."),
     Rate: (8, "rates.RATE."),
+    Requests: (4, "requests."),
     Scheme: (5, "schemes.SCHEME."),
     Version: (9, "versions.VERSION."),
     Webhooks: (6, "delivery.webhooks."),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import MISSING, fields, is_dataclass
 
 import pytest
-from tests.test_plain_values import CARRIERS
+from tests.test_plain_values import CARRIERS, WITHOUT_ONE
 
 from ninefold import language
 from ninefold.contract.questions.question import PART_QUESTIONS, QUESTIONS
@@ -93,3 +93,8 @@ def test_what_goes_along_to_the_plan_is_plain_and_has_a_carrier(record: type, ea
     """A record whose plan has a mapping `said` carries it; another has none yet, and its stages carry it by name."""
     assert isinstance(each.key.shape, PLAIN), "only what is one plain value goes along by itself"
     assert record in CARRIERS, "the plan has no `said` for this record: give it one"
+
+
+def test_every_record_has_a_carrier_or_a_reason() -> None:
+    assert not CARRIERS.keys() & WITHOUT_ONE.keys()
+    assert {*RECORDS} == CARRIERS.keys() | WITHOUT_ONE.keys()

@@ -84,7 +84,7 @@ def refused(asking: Asking, *failures: Failure) -> Response:
             headers["www-authenticate"] = f'Bearer error="insufficient_scope", scope="{needed}"'
     if refused.code is None:
         return Response(refused.status, headers)
-    for name in refused.code.said:
+    for name in refused.code.computed:
         value = None if name == "detail" else _said(asking, refused.code, name)
         if value is not None and not _NOT_IN_A_FIELD.search(value):
             headers[name.lower()] = _field_value(name, value)
@@ -113,7 +113,7 @@ def _challenge(asking: Asking, scheme: Scheme, failures: Sequence[Failure]) -> s
 
 
 def _said(asking: Asking, code: Any, name: str) -> Any:
-    said = code.said.get(name)
+    said = code.computed.get(name)
     if said is None:
         return None
     if asking.told_of is not None and asking.told_of.resource.name == code.resource:

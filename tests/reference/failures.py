@@ -244,8 +244,8 @@ def error_value(refused: Refusal, detail: Any, errors: Errors) -> dict[str, Any]
             if message not in said:
                 said.append(message)
         fields.append(shown)
-    if not refused.fields and code.about is not None and "title" in code.texts:
-        messages = {code.about: [code.texts["title"]]}
+    if not refused.fields and code.about is not None and "title" in code.said:
+        messages = {code.about: [str(code.said["title"])]}
     error = {"code": code.name, "status": code.status, "fields": fields, "messages": messages}
-    more = {**code.texts, "detail": detail}
+    more = {**code.said, "detail": detail}
     return error | {name: value for name, value in more.items() if value is not None}

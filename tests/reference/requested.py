@@ -123,7 +123,7 @@ def parameters(asking: Asking, every: Sequence[Endpoint]) -> None:
     known |= {"last-event-id"} if endpoint.verb == "stream event" else set()
     known |= {scheme.parameter for scheme in asking.checked.schemes if scheme.where == "query"}
     known |= set() if asking.of.version_parameter is None else {asking.of.version_parameter}
-    if asking.checked.requests_of(endpoint).unknown_parameters == "refused":
+    if asking.checked.requests_of(endpoint).said.get("unknown parameters") != "ignored":
         asking.failures += [invalid("query", name, "unknown") for name in asking.query if name not in known]
     for place, declared in (("query", endpoint.takes.query), ("headers", endpoint.takes.headers)):
         for each in declared:

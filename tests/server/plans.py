@@ -421,7 +421,7 @@ STATUSES = {
 PROBLEMS = Problems(
     statuses=STATUSES,
     precedence=tuple(STATUSES),
-    codes=tuple(ErrorCode(name, status, texts={"title": f"It is {name}"}) for name, (status, _) in CODES.items()),
+    codes=tuple(ErrorCode(name, status, said={"title": f"It is {name}"}) for name, (status, _) in CODES.items()),
     conditions={condition: name for name, (_, conditions) in CODES.items() for condition in conditions},
     media_type="application/problem+json",
     content=ObjectOf(

@@ -70,7 +70,7 @@ def test_fields_of_one_code_are_said_together() -> None:
 
 def test_an_error_that_is_not_about_fields_has_its_entry() -> None:
     problems = Problems(
-        replace(PROBLEMS, codes=(ErrorCode("not_found", 404, texts={"title": "not found"}, about="note"),))
+        replace(PROBLEMS, codes=(ErrorCode("not_found", 404, said={"title": "not found"}, about="note"),))
     )
     assert said(problems.answer([Failure("not found")], {}, {})) == {
         "code": "not_found",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any, Literal
 
 from ninefold.checked.contents import Content, Response
 from ninefold.checked.operations import Mutation, Operation, PathName, PathValue, Segment, Takes
+from ninefold.checked.said import Saying
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 from ninefold.language.cases import ALL_OTHERS
-from ninefold.language.declaration import Plain
 from ninefold.language.verbs import Verb
 from ninefold.values import Type
 
@@ -30,12 +29,11 @@ class Admission:
 
 
 @dataclass(frozen=True)
-class Requests:
+class Requests(Saying):
     """How requests are read. `texts`: a text is taken for a number or a truth value where one is meant."""
 
     media_types: tuple[str, ...]
     unknown_members: Literal["refused", "ignored"]
-    unknown_parameters: Literal["refused", "ignored"]
     texts: bool = False
 
 
@@ -91,15 +89,14 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Endpoint:
-    """How an operation is asked for, and by whom. One with cases is one for each `case`, all with one key. `said`:
-    what it says in plain values, by its keys. `call`: what is called before any of it. `requests`: how its own
-    requests are read, and `error_shape`: what its own errors look like; None: as all are."""
+class Endpoint(Saying):
+    """How an operation is asked for, and by whom. One with cases is one for each `case`, all with one key. `call`: what
+    is called before any of it. `requests`: how its own requests are read, and `error_shape`: what its own errors look
+    like; None: as all are."""
 
     method: str
     operation: Operation
     admissions: tuple[Admission, ...]
-    said: Mapping[str, Plain] = field(default_factory=dict)
     requests: Requests | None = None
     error_shape: ErrorShape | None = None
     case: Case | None = None
@@ -157,9 +154,8 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
-class Cors:
-    """`origins` None: any. `max_age`: microseconds. `preflight`: the status of an answer to OPTIONS. `said`: what else
-    is said in plain values, by its keys."""
+class Cors(Saying):
+    """`origins` None: any. `max_age`: microseconds. `preflight`: the status of an answer to OPTIONS."""
 
     origins: tuple[str, ...] | None
     headers: tuple[str, ...]
@@ -168,7 +164,6 @@ class Cors:
     max_age: int | None
     preflight: int
     place: Place
-    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -203,10 +198,9 @@ class OlderKind:
 
 
 @dataclass(frozen=True)
-class EventKind:
+class EventKind(Saying):
     """`origin` is its name in the document, which an older version may call otherwise. `older`: what it is in each
-    version in which it is something else. `hidden`: the version that all else is about does not have it. `said`: what
-    it says in plain values, by its keys."""
+    version in which it is something else. `hidden`: the version that all else is about does not have it."""
 
     name: str
     causes: tuple[Cause, ...]
@@ -214,7 +208,6 @@ class EventKind:
     origin: str = ""
     older: tuple[OlderKind, ...] = ()
     hidden: bool = False
-    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -229,11 +222,10 @@ class Subscribers:
 
 
 @dataclass(frozen=True)
-class Webhooks:
-    """`said`: what it says in plain values, by its keys. `backoff` in microseconds. `to` None: to the subscriptions
-    that the language has itself. `headers` read `event` and the row, or the subscription."""
+class Webhooks(Saying):
+    """`backoff` in microseconds. `to` None: to the subscriptions that the language has itself. `headers` read `event`
+    and the row, or the subscription."""
 
-    said: Mapping[str, Plain]
     backoff: tuple[int, ...]
     place: Place
     signed: bool
@@ -258,11 +250,18 @@ class Kept:
 
 
 @dataclass(frozen=True)
+class Envelope(Saying):
+    """CloudEvents, and their source."""
+
+    source: Typed
+
+
+@dataclass(frozen=True)
 class Events:
-    """What is in force of part 6. `source`: the envelope is CloudEvents, and this is its source."""
+    """What is in force of part 6. `envelope` None: events are sent as they are."""
 
     kinds: tuple[EventKind, ...] = ()
     webhooks: Webhooks | None = None
     stream: Stream | None = None
-    source: Typed | None = None
+    envelope: Envelope | None = None
     kept: Kept | None = None

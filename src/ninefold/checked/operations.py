@@ -9,10 +9,10 @@ from typing import Any, Literal, TypeAlias
 from ninefold.checked.bodies import BodyConstant, BodyLeaf, BodyMember, WholeBody
 from ninefold.checked.contents import Response
 from ninefold.checked.resources import Effect, Guard, Resource, Transition
+from ninefold.checked.said import Saying
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Constant, Typed
-from ninefold.language.declaration import Plain
 from ninefold.language.verbs import TRANSITION as TRANSITION
 from ninefold.language.verbs import Verb
 from ninefold.plan.chosen import Expansion as Expansion
@@ -61,10 +61,9 @@ def fixed_path(segments: tuple[Segment, ...]) -> tuple[str | None, ...]:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class Parameter(Saying):
     """A value in the path, a query parameter or a header. `default`: its value where it is not given, if it has one;
-    `explode`: of an array, whether it is repeated, or else its text has commas; `is_json`: its text is JSON. `said`:
-    what else it says in plain values, by its keys."""
+    `explode`: of an array, whether it is repeated, or else its text has commas; `is_json`: its text is JSON."""
 
     name: str
     type: Type
@@ -75,7 +74,6 @@ class Parameter:
     default: tuple[Any, ...] = ()
     explode: bool = True
     is_json: bool = False
-    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ class Sorts:
 
 
 @dataclass(frozen=True)
-class Pages:
+class Pages(Saying):
     """`maximum` None: stated `none`. `at`: the parameter that says which page; None: there is but the first. `first`:
     the number of the first page, or the offset of the first row."""
 

@@ -7,10 +7,10 @@ from dataclasses import field
 from functools import reduce
 from typing import Any, Literal
 
+from ninefold.checked.said import Saying
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Call, Select, Typed, Variable
-from ninefold.language.declaration import Plain
 from ninefold.plan.environment import GIVEN, WAS
 from ninefold.plan.routes import Rule
 from ninefold.values import Boolean, Digest, Object, Row, Type, optional
@@ -43,12 +43,12 @@ class Anew:
 
 
 @dataclass(frozen=True)
-class Field:
+class Field(Saying):
     """`on_create` is what gives it its value in a new row, unless `on_change` does, at every write; `anew`: what does
     where a write changes others, in written order. `schema` is the JSON Schema that a given value must meet, with
     everything that it refers to inside it; that of a reference is its target's primary key's. `schemas`: what it is in
     bodies of whose unknown members something else is said than for all, by the word. `null_shown`: the schema admits
-    null. `said`: what else it says in plain values, by its keys."""
+    null."""
 
     name: str
     type: Type
@@ -73,7 +73,6 @@ class Field:
     seen: Seen | None = None
     schemas: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rules: tuple[Rule, ...] = field(default=(), repr=False, compare=False)
-    said: Mapping[str, Plain] = field(default_factory=dict)
 
     def held_to(self, unknown: str) -> Mapping[str, Any]:
         """The schema of what a body gives, by what is said of its unknown members."""
@@ -100,9 +99,9 @@ class Guard:
 
 
 @dataclass(frozen=True)
-class Transition:
+class Transition(Saying):
     """`after`: microseconds after which the service takes it by itself, or the time or duration over the row at or
-    after which it does; None: it waits to be asked. `said`: what it says in plain values, by its keys."""
+    after which it does; None: it waits to be asked."""
 
     name: str
     origins: tuple[str, ...]
@@ -112,7 +111,6 @@ class Transition:
     sets: tuple[tuple[str, Typed], ...] = ()
     after: int | Typed | None = None
     also: tuple[Effect, ...] = ()
-    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -155,9 +153,9 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Resource:
+class Resource(Saying):
     """`creation_stopped`: the gaps for which no row can be made, by whomever, each in one line. `log`: its rows are the
-    events of the log. `said`: what else it says in plain values, by its keys."""
+    events of the log."""
 
     name: str
     place: Place
@@ -169,7 +167,6 @@ class Resource:
     creation_stopped: tuple[str, ...] = ()
     expiry: Expiry | None = None
     log: bool = False
-    said: Mapping[str, Plain] = field(default_factory=dict)
     subscriptions: bool = False
     """It is the built-in resource of who is told of events."""
 

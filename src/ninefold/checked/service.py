@@ -11,11 +11,11 @@ from ninefold.checked.contents import Content
 from ninefold.checked.endpoints import Cors, Endpoint, EventKind, Events, Requests, Stopped
 from ninefold.checked.operations import Read, fixed_path
 from ninefold.checked.resources import Field, Guard, Record, Resource
+from ninefold.checked.said import Saying
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
-from ninefold.language.declaration import Plain
 from ninefold.plan.service import NotInForce, OperatorValue
 from ninefold.syntax.nodes import Document, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
@@ -79,9 +79,9 @@ Carries: TypeAlias = Literal["policies", "standings", "limit", "remaining", "res
 
 
 @dataclass(frozen=True)
-class Rate:
+class Rate(Saying):
     """`of`: a word, or an expression over the request. `per` in microseconds. `burst` None: the algorithm has none.
-    `endpoints` None: it counts all. `said`: what else it says in plain values, by its keys."""
+    `endpoints` None: it counts all."""
 
     name: str
     of: Literal["caller", "address"] | Typed
@@ -91,18 +91,15 @@ class Rate:
     burst: int | None
     endpoints: tuple[str, ...] | None
     place: Place
-    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class Limits:
-    """`headers`: those that tell of rates, by their names, each with what it carries. `keys_kept` in microseconds.
-    `said`: what else part 8 says in plain values, by its keys."""
+class Limits(Saying):
+    """`headers`: those that tell of rates, by their names, each with what it carries. `keys_kept` in microseconds."""
 
     rates: tuple[Rate, ...] = ()
     headers: tuple[tuple[str, Carries], ...] = ()
     keys_kept: int | None = None
-    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -165,9 +162,8 @@ Verification: TypeAlias = LookedUp | Issued | Password | Signed | CertificateOf 
 
 
 @dataclass(frozen=True)
-class Scheme:
-    """`verified`: how a good credential is told from a bad one; None: this build cannot, and accepts none. `said`: what
-    else it says in plain values, by its keys."""
+class Scheme(Saying):
+    """`verified`: how a good credential is told from a bad one; None: this build cannot, and accepts none."""
 
     name: str
     where: Literal["authorization", "header", "query", "cookie", "certificate"]
@@ -176,7 +172,6 @@ class Scheme:
     verified: Verification | None
     adds: tuple[tuple[str, Typed], ...]
     place: Place
-    said: Mapping[str, Plain] = field(default_factory=dict)
 
     @property
     def in_force(self) -> bool:
@@ -185,15 +180,13 @@ class Scheme:
 
 
 @dataclass(frozen=True)
-class ErrorCode:
-    """`texts`: what it always says, by name, such as its `title`. `said`: what it says of this time, by name: its
-    `detail`, and the headers of its responses. `resource`: the row that these read. `called`: what callers know the
-    code by."""
+class ErrorCode(Saying):
+    """`computed`: what it says of this time, by name: its `detail`, and the headers of its responses. `resource`: the
+    row that these read. `called`: what callers know the code by."""
 
     name: str
     status: int
-    texts: Mapping[str, str]
-    said: Mapping[str, Typed]
+    computed: Mapping[str, Typed]
     resource: str | None
     about: str | None
     place: Place
@@ -213,10 +206,10 @@ class Errors:
 
 
 @dataclass(frozen=True)
-class Version:
+class Version(Saying):
     """A version. The dates are RFC 3339 full-dates. `checked`: what an older version is; None: the version is the one
     that all else is about, or the way back to it is not shown. `moved`: the endpoints that have another key in the
-    version above, by their keys here. `said`: what else it says in plain values, by its keys."""
+    version above, by their keys here."""
 
     name: str
     place: Place
@@ -225,7 +218,6 @@ class Version:
     retired: str | None
     checked: Checked | None = None
     moved: Mapping[str, str] = field(default_factory=dict)
-    said: Mapping[str, Plain] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

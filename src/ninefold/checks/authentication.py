@@ -136,7 +136,7 @@ def _scheme(
     # RFC 7617, section 2.1: it is how clients know in which characters user-id and password are sent.
     charset = ("," if quoted else "") + ' charset="UTF-8"' if scheme.is_basic else ""
     challenge += quoted + charset
-    return Scheme(scheme.name, where, parameter, challenge, verified, tuple(adds), place, said(scheme))
+    return Scheme(scheme.name, where, parameter, challenge, verified, tuple(adds), place, said=said(scheme))
 
 
 REGISTERED: Final = ("Basic", "Bearer", "Digest", "DPoP", "GNAP", "HOBA", "Mutual", "Negotiate", "OAuth", "vapid")

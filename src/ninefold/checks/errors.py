@@ -19,7 +19,7 @@ from ninefold.expressions.rows import BEFORE, before, rows_read
 from ninefold.language import errors as stated
 from ninefold.language import shapes
 from ninefold.language.conditions import BY_NAME, parameter_of, split
-from ninefold.language.declaration import members
+from ninefold.language.declaration import members, said
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import Shape
 from ninefold.language.expressions import Expression
@@ -27,13 +27,14 @@ from ninefold.language.fact import Fact, Shown, value_of, within
 from ninefold.plan.problems import DETAIL
 from ninefold.values import Array, Integer, Object, Text
 
-_TEXTS = tuple(each for each in members(stated.ErrorCode) if isinstance(each.key.shape, shapes.Text))
-"""The keys of what a code always says, each of which the shape of an error may read by its name."""
-
 ERROR = Object(
     members={
         "code": Text(nullable=True),
-        **{each.name: Text(nullable=True) for each in _TEXTS},
+        **{
+            each.name: Text(nullable=True)
+            for each in members(stated.ErrorCode)
+            if each.planned and isinstance(each.key.shape, shapes.Text)
+        },
         "status": Integer(),
         "detail": Text(nullable=True),
         "fields": Array(
@@ -103,12 +104,6 @@ def _shape(fact: Fact[Shape] | None, showing: Showing) -> ErrorShape:
     return ErrorShape(None, None) if named is None or content is None else ErrorShape(named.text, content)
 
 
-def texts_of(code: stated.ErrorCode) -> Mapping[str, str]:
-    """What a code always says, by name."""
-    said = {each.name: value_of(getattr(code, each.attribute)) for each in _TEXTS}
-    return {name: text for name, text in said.items() if text is not None}
-
-
 def _written(code: stated.ErrorCode) -> Iterator[tuple[str, Expression]]:
     """What a code says of this time, by name, as it is written."""
     if (detail := value_of(code.detail)) is not None:
@@ -131,15 +126,15 @@ def _code(
     headers_of_http(code.headers, OF_STATUSES, findings)
     written = dict(_written(code))
     scope = vocabulary.scope(*resources, **{BEFORE: before(*resources, maybe=True)})
-    said = {name: typed(each, scope, Text(), findings) for name, each in written.items()}
+    computed = {name: typed(each, scope, Text(), findings) for name, each in written.items()}
     rows: list[str] = []
     of_request = replace(vocabulary.scope(), request_only=True)
-    for name, value in said.items():
+    for name, value in computed.items():
         of_this = sorted(set() if value is None else rows_read(value) & set(resources))
         rows += [row for row in of_this if row not in rows]
         if value is not None and not of_this:
             # Without a row at hand it is made where the database is not asked.
-            said[name] = typed(written[name], of_request, Text(), findings)
+            computed[name] = typed(written[name], of_request, Text(), findings)
         if of_this and len(rows) > 1:
             findings.say(
                 DETAIL_OF_TWO,
@@ -153,12 +148,12 @@ def _code(
     return ErrorCode(
         name=code.name,
         status=status,
-        texts=texts_of(code),
-        said={name: value for name, value in said.items() if value is not None},
+        computed={name: value for name, value in computed.items() if value is not None},
         resource=rows[0] if rows else None,
         about=None if about is None else about.text,
         place=findings.place(code.span),
         called=code.called,
+        said=said(code),
     )
 
 
@@ -174,7 +169,7 @@ def _rows_at_hand(codes: tuple[ErrorCode, ...], findings: Findings) -> None:
             continue
         found = sorted(each for each in resources if each is not None)
         others = " and ".join(f"`{each}`" for each in found)
-        name = next(name for name, said in code.said.items() if code.resource in rows_read(said))
+        name = next(name for name, value in code.computed.items() if code.resource in rows_read(value))
         findings.say(
             DETAIL_OF_ANOTHER,
             f"{_called(name, code.name)} reads `{code.resource}`",

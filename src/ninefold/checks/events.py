@@ -7,7 +7,7 @@ from typing import Any
 
 from ninefold.checked.contents import Content, Leaf
 from ninefold.checked.contents import Object as ContentObject
-from ninefold.checked.endpoints import Cause, EventKind, Events, Stream, Subscribers, Webhooks
+from ninefold.checked.endpoints import Cause, Envelope, EventKind, Events, Stream, Subscribers, Webhooks
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.assignments import OF_REQUESTS, roots
 from ninefold.checks.contents import check_content
@@ -121,15 +121,15 @@ def check_events(resources: Mapping[str, Resource], vocabulary: Vocabulary, find
         return Events(kinds, kept=kept)
     if isinstance(delivery.webhooks, Shown) and delivery.envelope is None:
         _is_told(kinds, delivery.webhooks.span, findings)
-    enveloped, source = _envelope(delivery, findings)
-    if not enveloped:
+    is_shown, envelope = _envelope(delivery, findings)
+    if not is_shown:
         return Events(kinds, kept=kept)
     return Events(
         kinds,
         kept=kept,
         webhooks=_webhooks(delivery, resources, vocabulary, findings),
         stream=None if kept is None else _stream(delivery, findings),
-        source=source,
+        envelope=envelope,
     )
 
 
@@ -200,8 +200,8 @@ def _tells_apart(name: str, told: Sequence[Sequence[Mapping[str, object]]]) -> b
     return all(len(each) == 1 for each in values) and len(set().union(*values)) == len(values)
 
 
-def _envelope(delivery: stated.Delivery, findings: Findings) -> tuple[bool, Typed | None]:
-    """Whether it is all shown what events are wrapped in, and the source of CloudEvents where they are wrapped."""
+def _envelope(delivery: stated.Delivery, findings: Findings) -> tuple[bool, Envelope | None]:
+    """Whether it is all shown what events are wrapped in, and what that is."""
     if not isinstance(delivery.envelope, Shown):
         return delivery.envelope is None or isinstance(delivery.envelope, StatedNone), None
     envelope = delivery.envelope.value
@@ -210,7 +210,7 @@ def _envelope(delivery: stated.Delivery, findings: Findings) -> tuple[bool, Type
         return False, None
     # No request is there when an event leaves, and it has to look the same at each attempt.
     found = typed(source, Scope({"operator": Object()}), Text(), findings)
-    return found is not None, found
+    return found is not None, None if found is None else Envelope(found, said=said(envelope))
 
 
 def _webhooks(
@@ -237,9 +237,9 @@ def _webhooks(
         if to is None:
             return None
     elif receivers.text not in resources:
-        return Webhooks(plain, backoff or (), place, signed)  # nobody can subscribe
+        return Webhooks(backoff or (), place, signed, said=plain)  # nobody can subscribe
     headers = _headers(stated_webhooks, receivers.text, vocabulary, findings)
-    return None if headers is None else Webhooks(plain, backoff or (), place, signed, headers, to)
+    return None if headers is None else Webhooks(backoff or (), place, signed, headers, to, said=plain)
 
 
 _OUR_OWN = frozenset(["webhook-id", "webhook-timestamp", "webhook-signature", "content-type"])

@@ -43,7 +43,7 @@ def check_limits(vocabulary: Vocabulary, findings: Findings) -> Limits:
         )
     rates = tuple(_rates(vocabulary, findings))
     limits = findings.contract.limits
-    return Limits(rates, tuple(_headers(findings)), value_of(limits.keys_kept), said(limits))
+    return Limits(rates, tuple(_headers(findings)), value_of(limits.keys_kept), said=said(limits))
 
 
 def _rates(vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:

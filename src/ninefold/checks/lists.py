@@ -32,6 +32,7 @@ from ninefold.expressions.scope import AFTER_IT, BEFORE_IT, COUNT, INFERRED
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.language import endpoints as stated
 from ninefold.language import limits
+from ninefold.language.declaration import said
 from ninefold.language.fact import Fact, Name, Shown, StatedNone, is_open, value_of
 from ninefold.language.limits import narrowed
 from ninefold.language.parameters import Parameter, SortKey
@@ -175,7 +176,16 @@ def check_pages(endpoint: stated.Endpoint, findings: Findings) -> Pages | None:
         return None
     minimum, default, maximum = bounds
     at = None if no_way else _text(pages.at)
-    return Pages(by, default, minimum, maximum, _text(pages.size), at, first or 0)  # type: ignore[arg-type]
+    return Pages(
+        by,  # type: ignore[arg-type]
+        default,
+        minimum,
+        maximum,
+        _text(pages.size),
+        at,
+        first or 0,
+        said=said(pages),
+    )
 
 
 def _sizes(pages: limits.Pages, findings: Findings) -> tuple[int, int, int | None] | None:

@@ -87,7 +87,7 @@ def check_declared(
             _default(each, type_, schema, findings),
             value_of(each.explode) is not False,
             each.content is not None,
-            said(each),
+            said=said(each),
         )
 
 
@@ -278,12 +278,12 @@ def check_own_requests(endpoint: Endpoint, contract: Contract) -> Requests | Non
 def check_requests(stated: StatedRequests | None) -> Requests:
     """What is not said is a gap: the endpoints that need it are blocked, and what stands here is never seen."""
     if stated is None:
-        return Requests((), "refused", "refused")
+        return Requests((), "refused")
     return Requests(
         tuple(each.text for each in value_of(stated.media_types) or ()),
         _word(stated.unknown_members),
-        _word(stated.unknown_parameters),
         isinstance(stated.texts, Shown),
+        said=said(stated),
     )
 
 

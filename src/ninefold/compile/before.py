@@ -65,7 +65,9 @@ def _asked(operation: Mutation, resource: Resource, perspective: Perspective) ->
     """What the contract reads by its own authority."""
     yield from (each.that for each in resource.invariants)
     told = {each.code for each in resource.invariants}
-    yield from (said for code in perspective.checked.errors.codes if code.name in told for said in code.said.values())
+    yield from (
+        said for code in perspective.checked.errors.codes if code.name in told for said in code.computed.values()
+    )
     transitions = () if resource.machine is None else resource.machine.transitions.values()
     for effect in (*operation.effects, *operation.also, *(each for taken in transitions for each in taken.also)):
         yield from _of_effect(effect)

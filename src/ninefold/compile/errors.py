@@ -8,7 +8,9 @@ from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object
 from ninefold.checked.service import Checked
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed, free_variables
+from ninefold.language import errors as stated
 from ninefold.language.conditions import STATUSES, precedence
+from ninefold.language.declaration import members
 from ninefold.plan import responses as planned
 from ninefold.plan.problems import DETAIL, ErrorCode, ErrorShape, Problems
 
@@ -22,9 +24,9 @@ def problems(checked: Checked) -> Problems:
             ErrorCode(
                 name=code.name,
                 status=code.status,
-                texts=dict(code.texts),
+                said=dict(code.said),
                 detail=_of_request(code, DETAIL),
-                headers={name: _of_request(code, name) for name in code.said if name != DETAIL},
+                headers={name: _of_request(code, name) for name in code.computed if name != DETAIL},
                 about=code.about,
                 called=code.called,
                 trace=(code.place,),
@@ -49,14 +51,14 @@ def error_shape(stated: checked_endpoints.ErrorShape) -> ErrorShape:
 
 def _of_request(code: checked_service.ErrorCode, name: str) -> Typed | None:
     """What a code says where that reads no row; the judge says the rest."""
-    said = code.said.get(name)
-    return None if said is None or code.resource in free_variables(said) else said
+    value = code.computed.get(name)
+    return None if value is None or code.resource in free_variables(value) else value
 
 
 def _of_a_code(checked: Checked, code: checked_service.ErrorCode) -> dict[str, Place]:
-    own = ("status", *code.texts, "detail", "about", "for")
+    own = [each.name for each in members(stated.ErrorCode)]
     places = checked.places.by_key(own, "errors", "codes", code.name)
-    headers = checked.places.by_key(code.said, "errors", "codes", code.name, "headers")
+    headers = checked.places.by_key(code.computed, "errors", "codes", code.name, "headers")
     return places | {f"headers {name}": place for name, place in headers.items()}
 
 

@@ -280,7 +280,7 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
     events = checked.events
     if not events.kinds and not any(endpoint.kind.streams for endpoint in checked.in_all_versions):
         return None
-    webhooks = None
+    webhooks, envelope = None, events.envelope
     if events.webhooks is not None and events.kinds:
         to = subscribers.planned(checked, dialect, _unversioned(checked))
         who = {OPERATOR, ANYONE, *(scheme.name for scheme in checked.schemes)} if to is None else set()
@@ -296,7 +296,7 @@ def delivery(checked: Checked, dialect: Dialect) -> Delivery | None:
     return Delivery(
         kept_microseconds=0 if events.kept is None else events.kept.microseconds,
         webhooks=webhooks,
-        envelope=None if events.source is None else Envelope(events.source),
+        envelope=None if envelope is None else Envelope(envelope.source, said=dict(envelope.said)),
         unversioned=_unversioned(checked),
     )
 

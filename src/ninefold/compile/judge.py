@@ -192,6 +192,6 @@ def details(
         (said_by(code.name, name), _if_seen(seen, teller.shown(as_row(said), {resource.name: resource.name})))
         for code in errors.codes
         if code.name in reachable and code.resource == resource.name
-        for name, said in code.said.items()
+        for name, said in code.computed.items()
         if resource.name in rows_read(said)
     ]

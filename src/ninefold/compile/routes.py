@@ -22,14 +22,25 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.sweep import sweep
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Constant, Typed, parts
+from ninefold.language import requests
 from ninefold.language.authentication import ANYONE
 from ninefold.language.declaration import members
-from ninefold.language.requests import Requests
 from ninefold.plan import calls as plan
 from ninefold.plan.events import SERVER_SENT_EVENTS
 from ninefold.plan.held import Held, Origin
 from ninefold.plan.operations import Operation
-from ninefold.plan.routes import Admission, Blocked, Case, Cors, Parameter, PathParameter, Rule, Segment, Served
+from ninefold.plan.routes import (
+    Admission,
+    Blocked,
+    Case,
+    Cors,
+    Parameter,
+    PathParameter,
+    Requests,
+    Rule,
+    Segment,
+    Served,
+)
 from ninefold.sql.dialect import Dialect
 from ninefold.values import Text
 
@@ -59,7 +70,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         offers=_offers(endpoint, responses, checked),
         query=tuple(_parameter(each, endpoint, "query", checked) for each in endpoint.takes.query),
         headers=tuple(_parameter(each, endpoint, "request headers", checked) for each in endpoint.takes.headers),
-        unknown_parameters=checked.requests_of(endpoint).unknown_parameters,
+        requests=Requests(said=dict(checked.requests_of(endpoint).said)),
         said=dict(endpoint.said),
         challenge=challenge(endpoint, checked),
         error_shape=None if endpoint.error_shape is None else error_shape(endpoint.error_shape),
@@ -125,11 +136,11 @@ def _operation(endpoint: Endpoint, admission: checked_endpoints.Admission, persp
 
 
 def _places(endpoint: Endpoint, said: Sequence[str], checked: Checked) -> dict[str, Place]:
-    places, requests = checked.places, [each.name for each in members(Requests)]
+    places, of_requests = checked.places, [each.name for each in members(requests.Requests)]
     own = ("endpoints", endpoint.key)
     return (
-        {f"requests {key}": place for key, place in places.by_key(requests, "endpoints", "requests").items()}
-        | {f"requests {key}": place for key, place in places.by_key(requests, *own, "requests").items()}
+        {f"requests {key}": place for key, place in places.by_key(of_requests, "endpoints", "requests").items()}
+        | {f"requests {key}": place for key, place in places.by_key(of_requests, *own, "requests").items()}
         | {f"shape {key}": place for key, place in places.by_key(("media type",), *own, "error shape").items()}
         | places.by_key(("produces",), "endpoints")
         | places.by_key((*_OWN, *said), "endpoints", endpoint.key)
@@ -191,8 +202,8 @@ def _parameter(stated: CheckedParameter, endpoint: Endpoint, key: str, checked: 
         stated.default,
         stated.explode,
         stated.is_json,
-        dict(stated.said),
         (stated.place, *chosen.values()),
+        said=dict(stated.said),
     )
 
 

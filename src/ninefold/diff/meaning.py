@@ -30,7 +30,7 @@ _OF_PLACES: Final = frozenset(("trace", "places", "place", "seen", "sort_trace",
 
 _SIDES: Final[dict[str, Side]] = {
     **dict.fromkeys(
-        ("method", "segments", "body", "stored", "path", "query", "headers", "unknown_parameters", "cases"), "takes"),
+        ("method", "segments", "body", "stored", "path", "query", "headers", "cases"), "takes"),
     **dict.fromkeys(("schemes", "challenge"), "guards"),
     **dict.fromkeys(("offers", "error_shape", "errors"), "gives"),
 }  # fmt: skip
@@ -57,8 +57,9 @@ _SAID: Final[dict[str, tuple[int, str]]] = {
     **dict.fromkeys(("route", "cases"), (4, "ENDPOINT")),
     **dict.fromkeys(("path", "query", "headers"), (4, "ENDPOINT.query.PARAMETER")),
     "cors": (4, "cors"), "schemes": (5, "schemes.SCHEME"), "follows": (5, "schemes.SCHEME"),
-    "events": (6, "kinds.KIND"), "webhooks": (6, "delivery.webhooks"),
-    "limits": (8, ""), "rates": (8, "rates.RATE"), "versions": (9, "versions.VERSION"),
+    "requests": (4, "requests"), "events": (6, "kinds.KIND"), "webhooks": (6, "delivery.webhooks"),
+    "envelope": (6, "delivery.envelope"), "codes": (7, "codes.CODE"), "limits": (8, ""), "rates": (8, "rates.RATE"),
+    "paging": (8, "pages"), "versions": (9, "versions.VERSION"),
 }  # fmt: skip
 """The members of a plan that have a `said`, and where in the language its keys stand, or around it."""
 

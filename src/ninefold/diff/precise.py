@@ -83,9 +83,10 @@ def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
     was_said, is_said = (each.get("said", {}).get("idempotency key") for each in (old, new))
     if was_said is None and is_said == "optional":
         yield Met("takes", "unproved", None, "the header `Idempotency-Key` was ignored, and is read")
+    is_ignored = old.get("requests", {}).get("said", {}).get("unknown parameters") == "ignored"
     yield from _bodies(old.get("body"), new.get("body"), any(map(_replaces, admissions(new).values())))
     for name, what in _PARAMETERS.items():
-        is_open = name == "headers" or old.get("unknown_parameters") == "ignored"
+        is_open = name == "headers" or is_ignored
         for each in _parameters(old.get(name) or [], new.get(name) or [], what, is_open=is_open):
             # Of what only narrows or orders a list, nothing is shown or stored.
             is_kept = name not in ("path", "query", "headers") or _is_read(new.get("admissions"), name)
@@ -93,7 +94,7 @@ def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
     was, now = admissions(old), admissions(new)
     for who in was.keys() & now.keys():
         before, after = was[who].get("operation", {}), now[who].get("operation", {})
-        if old.get("unknown_parameters") == "ignored":
+        if is_ignored:
             come = sorted({*_read(after)} - {*_read(before)})
             yield from (
                 Met("takes", "unproved", None, f"the parameter `{each}` was ignored, and is read") for each in come

@@ -17,15 +17,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import field, fields
 from functools import cache, partial
+from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass, replace
-from ninefold.language.fact import Name, Shown, is_open
+from ninefold.language.fact import Fact, Name, Shown, is_open, within
 from ninefold.language.key import Key, Kind, Order, Side, falling_back
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Read, Reading, Refused, Slot
 from ninefold.language.shapes import ListOf, MappingOf, Members, OneOf, Shape
 from ninefold.syntax.nodes import Entry, Node
+from ninefold.values.plain import Plain
 
 T = TypeVar("T")
 
@@ -252,10 +254,6 @@ def members(record: type) -> tuple[Declared, ...]:
     return tuple(replace(each, attribute=name) for name, each in found if each is not None)
 
 
-Plain: TypeAlias = bool | int | str
-"""What a key says that goes along to the plan as it is: durations in microseconds, sizes in bytes, words as texts."""
-
-
 def said(record: object) -> dict[str, Plain]:
     """What of a record goes along to the plan, by its keys; nothing of what is a gap, or `none`."""
     stated = ((each.name, getattr(record, each.attribute)) for each in members(type(record)) if each.planned)
@@ -265,6 +263,12 @@ def said(record: object) -> dict[str, Plain]:
 def _plain(value: Any) -> Plain:
     plain: Plain = value.text if isinstance(value, Name) else value
     return plain
+
+
+def members_within(record: type, whole: Fact[Any] | None) -> dict[str, Fact[Any]]:
+    """The facts inside a fact that is such a record, by their attributes; those alone of which something is said."""
+    found = {each.attribute: within(whole, attrgetter(each.attribute)) for each in members(record)}
+    return {attribute: fact for attribute, fact in found.items() if fact is not None}
 
 
 def key_of(record: type, attribute: str) -> Key:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from ninefold.diagnostics.codes import BEFORE_ITS_CASE
 from ninefold.diagnostics.diagnostic import Label
@@ -24,6 +23,7 @@ from ninefold.language.declaration import (
     instead,
     key_of,
     members,
+    members_within,
     named,
     names,
     restricts,
@@ -32,7 +32,7 @@ from ninefold.language.declaration import (
 from ninefold.language.effects import EFFECTS, NO_OTHER_ROW, OTHER_ROWS, Effect
 from ninefold.language.errors import OWN_CODE, Shape, own_codes
 from ninefold.language.expressions import Assignment, Expression, header_values
-from ninefold.language.fact import Fact, Gap, Name, Shown, StatedNone, value_of, within
+from ninefold.language.fact import Fact, Gap, Name, Shown, StatedNone, value_of
 from ninefold.language.functions import FUNCTIONS, Function, read_functions
 from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.limits import PAGES, Limits, Pages
@@ -56,8 +56,6 @@ from ninefold.language.responses import MORE_HEADERS, RESPONSE_ROWS, RESPONSES, 
 from ninefold.language.routes import Route, Segment, with_values
 from ninefold.language.verbs import kind_of
 from ninefold.syntax.nodes import Entry, Part
-
-T = TypeVar("T")
 
 # fmt: off
 
@@ -350,16 +348,7 @@ class Endpoints:
     def requests_of(self, endpoint: Endpoint) -> Requests:
         """How the requests of an endpoint are read: as it says itself, else as is said of all. Where either is `none`
         or not shown as a whole, so is each fact in it."""
-
-        def said(part: Callable[[Requests], Fact[T] | None]) -> Fact[T] | None:
-            return within(endpoint.requests, part) or within(self.requests, part)
-
-        return Requests(
-            media_types=said(lambda each: each.media_types),
-            unknown_members=said(lambda each: each.unknown_members),
-            unknown_parameters=said(lambda each: each.unknown_parameters),
-            texts=said(lambda each: each.texts),
-        )
+        return Requests(**{**members_within(Requests, self.requests), **members_within(Requests, endpoint.requests)})
 
 
 def endpoints(r: Reading, part: Part) -> Endpoints:

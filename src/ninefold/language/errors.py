@@ -159,6 +159,7 @@ class ErrorCode:
         "What it is, in plain text: `error.title`.",
         "`error.title` has no value.",
         promise="add a response member",
+        planned=True,
     )
     detail: Fact[Expression] | None = adds(
         "detail",

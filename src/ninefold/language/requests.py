@@ -53,7 +53,7 @@ class Requests:
         "unknown parameters", shapes.Word(("refused", "ignored")),
         "What happens to query parameters that no fact names.", UNKNOWN_PARAMETERS,
         "endpoints with parameters are not served", sentence="query parameters that no fact names are {}",
-        order="words")
+        order="words", planned=True)
     texts: Fact[Name] | None = adds(
         "texts", shapes.Word(("read",)),
         'Texts that JSON would read as numbers or truth values (`"1"`, `"true"`) are taken for these. So it is where a '

@@ -8,6 +8,7 @@ import msgspec
 
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
+from ninefold.plan.said import Saying
 from ninefold.plan.statement import Statement
 from ninefold.values import Type
 
@@ -98,11 +99,11 @@ Verification: TypeAlias = LookedUp | Issued | Password | Signed | CertificateOf 
 OfRow: TypeAlias = LookedUp | Issued | Password | CertificateOf
 
 
-class Scheme(msgspec.Struct, frozen=True, omit_defaults=True):
+class Scheme(Saying, frozen=True, omit_defaults=True):
     """`where`: the Authorization header with the auth-scheme `name` (RFC 9110 11.4), or a header, query parameter
     or cookie of that name, or the client's certificate. `verified`: how a good credential is told from a bad one; None:
     this build cannot, and accepts none. `adds` are further members of `caller`; they read `claims`, where there are
-    any. `said`: what else it says in plain values, by its keys."""
+    any."""
 
     scheme: str
     where: Literal["authorization", "header", "query", "cookie", "certificate"]
@@ -110,7 +111,6 @@ class Scheme(msgspec.Struct, frozen=True, omit_defaults=True):
     challenge: str
     verified: Verification | None = None
     adds: tuple[tuple[str, Typed], ...] = ()
-    said: dict[str, bool | int | str] = {}
     trace: tuple[Place, ...] = ()
 
     @property

@@ -9,6 +9,7 @@ import msgspec
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 from ninefold.plan.responses import Content
+from ninefold.plan.said import Saying
 from ninefold.plan.statement import Statement
 
 SUBSCRIPTION = "subscription"
@@ -64,12 +65,12 @@ class Tell(msgspec.Struct, frozen=True):
     tell: Statement
 
 
-class Event(msgspec.Struct, frozen=True, omit_defaults=True):
+class Event(Saying, frozen=True, omit_defaults=True):
     """An event that an operation writes. `select` finds the row, as it has become, or as it was where the operation
     deletes it: its primary key as a JSON array, then what row rules read of it as a JSON object (or null), then the
     columns of `content`, which is the payload. `delivered`: whether subscriptions are told of it. `versions`: what it
     is where it is something else than in the newest version; `called` None: there are no versions. `tell`: deliveries
-    are to rows of the contract's own. `said`: what the kind says in plain values, by its keys."""
+    are to rows of the contract's own."""
 
     kind: str
     resource: str
@@ -79,7 +80,6 @@ class Event(msgspec.Struct, frozen=True, omit_defaults=True):
     versions: tuple[InVersion, ...] = ()
     called: Called | None = None
     tell: Tell | None = None
-    said: dict[str, bool | int | str] = {}
     trace: tuple[Place, ...] = ()
 
 
@@ -97,7 +97,7 @@ CLOUD_EVENT: Final = "application/cloudevents+json"
 """The media types of an event that is sent: of its payload as it is, and of the envelope with it."""
 
 
-class Envelope(msgspec.Struct, frozen=True):
+class Envelope(Saying, frozen=True):
     """CloudEvents 1.0.2, JSON format, structured mode. `source` reads the root `operator` alone."""
 
     source: Typed
@@ -120,14 +120,13 @@ class Headers(msgspec.Struct, frozen=True):
     select: Statement
 
 
-class Webhooks(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Standard Webhooks 1.0, without signatures where nothing is `signed`. `said`: what the contract says of them in
-    plain values, by its keys, such as the `attempts` that are made at most. `waits`: microseconds before each further
+class Webhooks(Saying, frozen=True, omit_defaults=True):
+    """Standard Webhooks 1.0, without signatures where nothing is `signed`. `said` has
+    the `attempts` that are made at most. `waits`: microseconds before each further
     attempt; the last counts again where there are more attempts. `sees`: for each kind of caller, the select that says
     whether such a caller sees the row of one event (bound to `$log.position`). `to` None: to the subscriptions that the
     language has itself."""
 
-    said: dict[str, bool | int | str]
     waits: tuple[int, ...]
     sees: dict[str, Statement]
     to: Subscribers | None = None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from ninefold.diagnostics.place import Place
+from ninefold.plan.said import Saying
 from ninefold.plan.statement import Statement
 from ninefold.plan.writes import Delete, Transition
 
 
-class Timer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Timer(Saying, frozen=True, omit_defaults=True, kw_only=True):
     """The service takes `transition` by itself, `after_microseconds` after a row entered the state `origin`. A
     transition from two states is two timers. Without a transition it deletes the row.
 
@@ -18,8 +17,7 @@ class Timer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     with the time alone, only rows for which it holds. `waits` gives a row if any is due, whatever its guard says;
     `next` gives the last of these of the one that is due next. `take` is the transition as an operation, with the
     primary key as its path; it asks its guard itself. `by_the_clock`: what is asked of the row reads `now`, so that a
-    row which was refused may be taken later without anything having been written. `said`: what the transition says in
-    plain values, by its keys."""
+    row which was refused may be taken later without anything having been written."""
 
     resource: str
     transition: str | None
@@ -30,5 +28,4 @@ class Timer(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     next: Statement
     take: Transition | Delete
     by_the_clock: bool = False
-    said: dict[str, bool | int | str] = {}
     trace: tuple[Place, ...] = ()

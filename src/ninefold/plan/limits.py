@@ -8,16 +8,16 @@ import msgspec
 
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
+from ninefold.plan.said import Saying
 
 Counted: TypeAlias = Literal["caller", "address"] | Typed
 
 Carries: TypeAlias = Literal["policies", "standings", "limit", "remaining", "reset", "retry after"]
 
 
-class Rate(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Rate(Saying, frozen=True, omit_defaults=True, kw_only=True):
     """`of`: each caller, each address, or each value of an expression over the request. `burst` counts for
-    `token bucket`. `endpoints`: the keys of those whose requests it counts. `said`: what else it says in plain values,
-    by its keys."""
+    `token bucket`. `endpoints`: the keys of those whose requests it counts."""
 
     name: str
     of: Counted
@@ -26,7 +26,6 @@ class Rate(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     algorithm: Literal["fixed window", "sliding window", "token bucket"]
     burst: int = 0
     endpoints: tuple[str, ...] = ()
-    said: dict[str, bool | int | str] = {}
     trace: tuple[Place, ...] = ()
 
 
@@ -40,11 +39,10 @@ class RateHeader(msgspec.Struct, frozen=True, omit_defaults=True):
     trace: tuple[Place, ...] = ()
 
 
-class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`said`: what part 8 says in plain values, by its keys. `places`: where each is stated, by its condition.
+class Limits(Saying, frozen=True, omit_defaults=True):
+    """`places`: where a bound is stated, by the condition of what is beyond it.
     `keys_kept_microseconds`: how long an idempotency key and its response are kept; None: no endpoint takes one."""
 
-    said: dict[str, bool | int | str] = {}
     places: dict[str, Place] = {}
     rates: tuple[Rate, ...] = ()
     headers: tuple[RateHeader, ...] = ()
@@ -53,13 +51,9 @@ class Limits(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def body_bytes(self) -> int | None:
         """A larger body is `too large`, told while it is read; None: the contract does not limit it."""
-        return self._number("body size")
+        return self.number("body size")
 
     @property
     def request_microseconds(self) -> int | None:
         """A request that takes longer is `timed out`; None: the contract does not limit it."""
-        return self._number("timeout")
-
-    def _number(self, key: str) -> int | None:
-        value = self.said.get(key)
-        return value if isinstance(value, int) else None
+        return self.number("timeout")

@@ -11,6 +11,7 @@ from ninefold.plan.chosen import Choices
 from ninefold.plan.events import Concerns
 from ninefold.plan.problems import Judge
 from ninefold.plan.responses import Response
+from ninefold.plan.said import Saying
 from ninefold.plan.statement import Statement
 from ninefold.plan.writes import Effect, OfResource, Written
 from ninefold.values import Type
@@ -42,7 +43,7 @@ class Sort(msgspec.Struct, frozen=True):
     keys: tuple[int, ...]
 
 
-class Paging(msgspec.Struct, frozen=True, omit_defaults=True):
+class Paging(Saying, frozen=True, omit_defaults=True):
     """`maximum` None: no bound. With `by: none` the list is given whole. `at` gives a cursor, an offset or the number
     of a page; these count from `first`. `places`: where each is stated. `linked`: what a response shows leads to other
     pages of the same request."""

@@ -9,6 +9,7 @@ import msgspec
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 from ninefold.plan.responses import Content, In
+from ninefold.plan.said import Saying
 from ninefold.plan.statement import Statement
 
 
@@ -59,14 +60,13 @@ def said_by(code: str, name: str) -> str:
     return code if name == DETAIL else f"{code} {name}"
 
 
-class ErrorCode(msgspec.Struct, frozen=True, omit_defaults=True):
+class ErrorCode(Saying, frozen=True, omit_defaults=True):
     """`called`: what callers of an older version know it by, where that is not its name. `detail` where it reads no
-    row; one that does is a column of the judge. `headers` of its responses, each None where it reads a row. `texts` are
-    what it always says: `error.title` and its like. `places`: where its facts stand, by their keys."""
+    row; one that does is a column of the judge. `headers` of its responses, each None where it reads a row. `said`
+    is read by the shape of an error: `error.title`. `places`: where its facts stand, by their keys."""
 
     name: str
     status: int
-    texts: dict[str, str] = {}
     detail: Typed | None = None
     about: str | None = None
     called: str | None = None

@@ -12,14 +12,15 @@ from ninefold.expressions.tree import Typed
 from ninefold.plan.calls import Call
 from ninefold.plan.operations import List, Operation
 from ninefold.plan.problems import ErrorShape
+from ninefold.plan.said import Saying
 from ninefold.values import Type
+from ninefold.values.plain import Plain
 
 
-class Cors(msgspec.Struct, frozen=True, omit_defaults=True):
+class Cors(Saying, frozen=True, omit_defaults=True):
     """`origins` None: any. `headers`: those that a request may have besides what CORS always allows; `exposed`: those
     of a response that a script may read besides. `max_age`: how many seconds a browser may keep the answer to a
-    preflight; None: as long as its own rule says. `preflight`: the status of an answer to OPTIONS. `said`: what else is
-    said in plain values, by its keys."""
+    preflight; None: as long as its own rule says. `preflight`: the status of an answer to OPTIONS."""
 
     origins: tuple[str, ...] | None = ()
     headers: tuple[str, ...] = ()
@@ -27,7 +28,6 @@ class Cors(msgspec.Struct, frozen=True, omit_defaults=True):
     credentials: bool = False
     max_age: int | None = None
     preflight: int = 204
-    said: dict[str, bool | int | str] = {}
     trace: tuple[Place, ...] = ()
 
 
@@ -54,11 +54,19 @@ class Rule(msgspec.Struct, frozen=True):
     place: Place
 
 
-class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
+class Requests(Saying, frozen=True, omit_defaults=True):
+    """How the requests of an endpoint are read, but for their bodies."""
+
+    @property
+    def ignores_unknown_parameters(self) -> bool:
+        """If not, a parameter that no fact names is refused."""
+        return self.said.get("unknown parameters") == "ignored"
+
+
+class Parameter(Saying, frozen=True, omit_defaults=True):
     """A value in the path, a query parameter or a header of the endpoint's own, in `request.path`, `request.query` or
     `request.headers`. `default`: its value where it is not given, as JSON, if it has one. `explode`: of an array,
-    whether it is repeated, or else its text has commas. `is_json`: its text is JSON. `said`: what else it says in plain
-    values, by its keys."""
+    whether it is repeated, or else its text has commas. `is_json`: its text is JSON."""
 
     name: str
     type: Type
@@ -68,11 +76,10 @@ class Parameter(msgspec.Struct, frozen=True, omit_defaults=True):
     default: tuple[Any, ...] = ()
     explode: bool = True
     is_json: bool = False
-    said: dict[str, bool | int | str] = {}
     trace: tuple[Place, ...] = ()
 
 
-class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
+class BodyField(Saying, frozen=True, omit_defaults=True):
     """A leaf of a body: the value at `pointer` (member names from the root) is the field's.
 
     `normalise` is applied before validation, with the root `value`. `fixed`: the field is immutable and must not
@@ -80,8 +87,7 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
     `merged`: an object is merged into the one that is there (RFC 7396). `stored`: what is stored of the value, the
     root `value`, once it is valid; where nothing can be, or it is not as `held` says, the rule `stored` is broken.
     `was`: the column of the row as it is that an edit finds in its place, where that is another than the field's.
-    `null_shown`: what an edit finds where there is no value is `null`, and not nothing. `said`: what the field says in
-    plain values, by its keys."""
+    `null_shown`: what an edit finds where there is no value is `null`, and not nothing."""
 
     field: str
     pointer: tuple[str, ...]
@@ -94,7 +100,6 @@ class BodyField(msgspec.Struct, frozen=True, omit_defaults=True):
     stored: Typed | None = None
     held: dict[str, Any] | None = None
     was: str | None = None
-    said: dict[str, bool | int | str] = {}
     rules: tuple[Rule, ...] = ()
     trace: tuple[Place, ...] = ()
 
@@ -147,7 +152,7 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True):
     segments: tuple[Segment, ...] | None = None
     stored: tuple[Parameter, ...] | None = None
     errors: dict[str, str] | None = None
-    said: dict[str, bool | int | str] | None = None
+    said: dict[str, Plain] | None = None
     places: dict[str, Place] = {}
 
 
@@ -178,11 +183,10 @@ class Admission(msgspec.Struct, frozen=True, omit_defaults=True):
     which requests are judged that are of none."""
 
 
-class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_defaults=True, kw_only=True):
-    """`key` is the endpoint as written. `offers`: the media type that is written (for Accept).
-    `schemes`: every scheme that the contract admits here, also those that this build accepts no credential of.
-    `said`: what the endpoint says in plain values, by its keys. `stored`: the names of the path whose values a row is
-    created with, each with the schema of its field; `path`: those that are no fields."""
+class Served(Saying, frozen=True, tag_field="route", tag="served", omit_defaults=True, kw_only=True):
+    """`key` is the endpoint as written. `offers`: the media type that is written (for Accept). `schemes`: every scheme
+    that the contract admits here, also those that this build accepts no credential of. `stored`: the names of the path
+    whose values a row is created with, each with the schema of its field; `path`: those that are no fields."""
 
     key: str
     method: str
@@ -195,8 +199,7 @@ class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_
     offers: str | None = None
     query: tuple[Parameter, ...] = ()
     headers: tuple[Parameter, ...] = ()
-    unknown_parameters: Literal["refused", "ignored"] = "refused"
-    said: dict[str, bool | int | str] = {}
+    requests: Requests = Requests()
     challenge: str | None = None
     """How the clients are known to whom tokens are granted."""
     cases: Cases | None = None
@@ -212,7 +215,7 @@ class Served(msgspec.Struct, frozen=True, tag_field="route", tag="served", omit_
     @property
     def idempotency_key(self) -> Literal["optional", "required"] | None:
         """The header Idempotency-Key is honoured; its writes are done once."""
-        word = self.said.get("idempotency key")
+        word = self.text("idempotency key")
         return None if word is None else "required" if word == "required" else "optional"
 
 

@@ -10,15 +10,15 @@ from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 from ninefold.plan.problems import Problems
 from ninefold.plan.routes import Route
+from ninefold.plan.said import Saying
 
 
-class Version(msgspec.Struct, frozen=True, omit_defaults=True):
+class Version(Saying, frozen=True, omit_defaults=True):
     """A version over the tables of all. `problems` None: routes and problems are the plan's own, or the version is not
     served (`served`) since the way back to it is not shown; a request that names it is answered 501.
 
     `counted`: the rates that count the requests to an endpoint, by its key. `above`: what an endpoint is called in the
-    version above, where that has it. `deprecated`, `sunset` and `retired`: seconds since 1970 (UTC). `said`: what else
-    it says in plain values, by its keys."""
+    version above, where that has it. `deprecated`, `sunset` and `retired`: seconds since 1970 (UTC)."""
 
     name: str
     routes: tuple[Route, ...] = ()
@@ -29,7 +29,6 @@ class Version(msgspec.Struct, frozen=True, omit_defaults=True):
     sunset: int | None = None
     retired: int | None = None
     served: bool = True
-    said: dict[str, bool | int | str] = {}
     places: dict[str, Place] = {}
     """Where its facts are stated, by their keys."""
     trace: tuple[Place, ...] = ()

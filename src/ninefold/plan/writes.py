@@ -16,6 +16,7 @@ from ninefold.plan.problems import Condition, Judge, Location
 from ninefold.plan.responses import Response
 from ninefold.plan.statement import Plainly, ResultColumn, Statement
 from ninefold.values import Type
+from ninefold.values.plain import Plain
 from ninefold.values.pointers import pointer
 
 
@@ -173,12 +174,12 @@ class Ending(_Step, frozen=True, tag="ending"):
 
 class Issue(_Step, frozen=True, tag="issue"):
     """A credential of `scheme` is made for the row: `store` keeps its digest (`$issued`), `store_scopes` its scopes,
-    `clean` removes a few that have ended. `said`: what the scheme says in plain values, such as how long it `lasts`."""
+    `clean` removes a few that have ended. `said`: what the scheme says, such as how long it `lasts`."""
 
     scheme: str
     store: Statement
     clean: Statement
-    said: dict[str, bool | int | str] = {}
+    said: dict[str, Plain] = {}
     store_scopes: Statement | None = None
 
 
@@ -315,7 +316,7 @@ class Replace(Update, frozen=True, kw_only=True, tag="replace"):
 class Transition(Update, frozen=True, kw_only=True, tag="transition"):
     """A row comes into another state. `said`: what the transition says in plain values, by its keys."""
 
-    said: dict[str, bool | int | str] = {}
+    said: dict[str, Plain] = {}
 
 
 class Delete(Write, frozen=True, kw_only=True, tag="delete"):

@@ -252,7 +252,7 @@ class Told:
         match name:
             case "code":
                 return stated(self.code.trace)
-            case _ if name == "status" or name in self.code.texts:
+            case _ if name == "status" or name in self.code.said:
                 return stated([places[name]] if name in places else self.code.trace)
             case "detail":
                 read = (Stored("the row"),) if self.code.detail is None else tuple(read_by(self.code.detail))

@@ -144,7 +144,7 @@ def _of_parameters(route: Served, admissions: Sequence[Admission], resource: str
             named = of_parameter("invalid", place, each.name)
             yield Refusal("invalid", Step.PARAMETERS, named, trace=each.trace)
     chosen = any(_takes_parameters(each.operation) for each in admissions)
-    if route.unknown_parameters == "refused" or route.idempotency_key is not None or chosen:
+    if not route.requests.ignores_unknown_parameters or route.idempotency_key is not None or chosen:
         yield Refusal("invalid", Step.PARAMETERS)
     for admission in admissions:
         if admission.condition is not None:

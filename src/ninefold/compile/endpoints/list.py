@@ -20,6 +20,8 @@ from ninefold.compile.requirements import of_way, parents, permission_by_way
 from ninefold.compile.which_rows import filter_parameters, filter_pieces, on_the_way, says_which
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.language.declaration import members
+from ninefold.language.limits import Pages
 from ninefold.plan.operations import List, Paging, Sort
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
@@ -125,6 +127,7 @@ def _paging(operation: checked.List, perspective: Perspective) -> Paging:
         pages.first,
         places,
         operation.linked,
+        said=dict(pages.said),
     )
 
 
@@ -132,7 +135,7 @@ def _page_places(operation: checked.List, perspective: Perspective) -> dict[str,
     """Those of the list itself, and of all lists where it says nothing."""
     places, found = perspective.checked.places, dict[str, Place]()
     for path in (("limits", "pages"), ("endpoints", operation.key, "pages")):
-        found |= places.by_key(("default", "minimum", "maximum", "by", "first", "size", "at"), *path)
+        found |= places.by_key([each.name for each in members(Pages)], *path)
     return found
 
 

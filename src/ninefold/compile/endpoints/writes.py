@@ -194,7 +194,7 @@ def told_after(
     returned = [*columns.fragments, *(detail for _, detail in told), *fails] or [Fragment("1")]
     read = [*columns.expressions, *(each.that for each in resource.invariants)]
     of_all = perspective.checked.errors.codes
-    read += [said for code in of_all for name, said in code.said.items() if said_by(code.name, name) in codes]
+    read += [said for code in of_all for name, said in code.computed.items() if said_by(code.name, name) in codes]
     by_key = by_key or any(steps) or operation.goes_on or operation.several
     if not by_key and not any(reads_beyond(typed, (resource.name,), model) for typed in read):
         return Told(join(", ", returned), codes, ())

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from operator import attrgetter
 
 from ninefold.contract.questions.open import missing, open_in
 from ninefold.contract.questions.question import At, blocking, unanswered
 from ninefold.contract.survey import Survey
 from ninefold.diagnostics.source import Span
-from ninefold.language.declaration import members
+from ninefold.language.declaration import members_within
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.fact import Shown, StatedNone, is_open, value_of, within
+from ninefold.language.fact import Shown, StatedNone, is_open, value_of
 from ninefold.language.limits import BODY_SIZE, KEYS, PAGES, Pages, narrowed
 from ninefold.language.question import OpenQuestion
 
@@ -55,7 +54,6 @@ def _unbounded(survey: Survey, endpoint: Endpoint, place: Span) -> At | None:
     assert bounds is not None
     if own is not None and not isinstance(shared, StatedNone):
         # That lists have no pages elsewhere answers nothing about the pages of this one.
-        said = {each.attribute: within(shared, attrgetter(each.attribute)) for each in members(Pages)}
-        bounds = narrowed(bounds, Pages(first.span, **said))
+        bounds = narrowed(bounds, Pages(first.span, **members_within(Pages, shared)))
     found = missing(bounds, first.span, PAGES)
     return None if found is None else found[1]

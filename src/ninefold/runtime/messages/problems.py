@@ -222,7 +222,7 @@ class Problems:
             "status": code.status,
             "fields": [self._field(field) for field in fields],
             "messages": self._by_name(code, fields),
-            **code.texts,
+            **code.said,
         }
         if detail is not None:
             error["detail"] = detail
@@ -241,7 +241,7 @@ class Problems:
     def _by_name(self, code: plan.ErrorCode, fields: Sequence[FieldFailure]) -> dict[str, list[str]]:
         """`error.messages`. A message that is not shown is left out, and so is a name without any."""
         if not fields:
-            return {code.about: [title]} if code.about is not None and (title := code.texts.get("title")) else {}
+            return {code.about: [title]} if code.about is not None and (title := code.text("title")) else {}
         messages: dict[str, list[str]] = {}
         for field in fields:
             message = self._message(field.rule)

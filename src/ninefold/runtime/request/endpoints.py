@@ -300,7 +300,7 @@ def _served(whole: plan.Served, common: Common, rates: tuple[Rate, ...], case: i
         query=Declared(route.query, "query") if route.query else None,
         headers=Declared(route.headers, "header") if route.headers else None,
         header_names=tuple(each.name for each in route.headers),
-        known_parameters=known if route.unknown_parameters == "refused" else None,
+        known_parameters=None if route.requests.ignores_unknown_parameters else known,
         body=None if body is None else Body(body),
         case=case,
         errors=route.errors,

@@ -110,7 +110,7 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
         yield "issues", {"scheme": issued.text, "line": service.line(issued.span)}
     if (ended := value_of(stated.ends)) is not None:
         yield "ends", {"credentials": ended.text, "line": service.line(ended.span)}
-    if route.unknown_parameters == "refused":
+    if not route.requests.ignores_unknown_parameters:
         yield "unknown parameters", "refused"
     needed = [value.name for value in service.plan.operator if stated.key in value.blocks]
     if needed:

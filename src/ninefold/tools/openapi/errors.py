@@ -94,7 +94,7 @@ def _answer(
 ) -> Json:
     """One response. Its description is what the contract calls the errors, and what the language does where the
     contract does not."""
-    told = [code.texts.get("title") or name for name, (code, _) in codes.items()]
+    told = [code.text("title") or name for name, (code, _) in codes.items()]
     shape, own = _shape(route, service)
     has_body = bool(codes) and shape.content is not None
     without = [f"{each} (without a body)" if has_body else each for each in bare]
@@ -130,7 +130,7 @@ def _shape(route: Served | None, service: Service) -> tuple[ErrorShape, bool]:
 
 
 def _schema(content: Content, service: Service) -> Json:
-    texts = [set(each.texts) for each in service.checked.errors.codes]
+    texts = [set(each.said) for each in service.checked.errors.codes]
     certain = {"code"}.union(set.intersection(*texts) if texts else ("title",))
 
     def given(node: Typed) -> Typed | None:
@@ -152,9 +152,9 @@ def _example(code: ErrorCode, condition: str, service: Service, route: Served | 
     content = _shape(route, service)[0].content
     if content is None or code.name in service.detailed or not _reads_only_the_error(content):
         return None
-    error: Json = {"code": code.name, "status": code.status, "fields": [], "messages": {}, **code.texts}
-    if code.about is not None and "title" in code.texts:
-        error["messages"] = {code.about: [code.texts["title"]]}
+    error: Json = {"code": code.name, "status": code.status, "fields": [], "messages": {}, **code.said}
+    if code.about is not None and "title" in code.said:
+        error["messages"] = {code.about: [code.said["title"]]}
     if condition in ("invalid", "conflict"):
         name = None if condition == "conflict" else _required_member(route)
         if name is None:

@@ -39,7 +39,7 @@ def _webhooks(sent: Webhooks, service: Service, schemas: Json) -> Iterator[tuple
         version = as_in_version(kind, service)
         if (name := version.name) is None or (version is kind and kind.hidden):
             continue
-        media_type = PLAIN if service.checked.events.source is None else CLOUD_EVENT
+        media_type = PLAIN if service.checked.events.envelope is None else CLOUD_EVENT
         schemas[component(f"event.{name}")] = _body(kind, name, service)
         operation: Json = {
             "operationId": camel("on", *re.findall(r"[^\W_]+", name)),
@@ -65,7 +65,7 @@ def _headers(sent: Webhooks) -> list[Json]:
 def _body(kind: EventKind, name: str, service: Service) -> Json:
     """The payload, or the envelope with it: CloudEvents 1.0.2, JSON format."""
     data = payload([kind], service)
-    if service.checked.events.source is None:
+    if service.checked.events.envelope is None:
         return data
     properties: Json = {
         "specversion": {"const": "1.0"},

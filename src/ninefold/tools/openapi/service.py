@@ -105,7 +105,7 @@ class Service:
     @cached_property
     def detailed(self) -> frozenset[str]:
         """The codes that have a detail."""
-        return frozenset(each.name for each in self.checked.errors.codes if DETAIL in each.said)
+        return frozenset(each.name for each in self.checked.errors.codes if DETAIL in each.computed)
 
     @cached_property
     def callers(self) -> frozenset[str]:
