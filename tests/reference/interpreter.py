@@ -134,7 +134,8 @@ def _answer(asking: Asking) -> Response:
         response = doing.done_to_all(asking, endpoint, admission, work, page, given)
     else:
         response = doing.done(asking, work.endpoint, work, page, given)
-    if held is not None and response.status < 400 and asking.checked.limits.keys_kept is not None:
-        until = moment(asking.now) + timedelta(microseconds=asking.checked.limits.keys_kept)
+    kept = asking.checked.limits.said.get("idempotency keys kept")
+    if held is not None and response.status < 400 and kept is not None:
+        until = moment(asking.now) + timedelta(microseconds=int(kept))
         asking.of.kept[held] = Kept(idempotency.whole_request(asking, endpoint), response, until)
     return response

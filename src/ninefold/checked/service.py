@@ -16,6 +16,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
+from ninefold.plan.limits import Algorithm, Carries
 from ninefold.plan.service import NotInForce, OperatorValue
 from ninefold.syntax.nodes import Document, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
@@ -73,11 +74,6 @@ def _stated(node: Node, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...]
             pass
 
 
-Algorithm: TypeAlias = Literal["fixed window", "sliding window", "token bucket"]
-
-Carries: TypeAlias = Literal["policies", "standings", "limit", "remaining", "reset", "retry after"]
-
-
 @dataclass(frozen=True)
 class Rate(Saying):
     """`of`: a word, or an expression over the request. `per` in microseconds. `burst` None: the algorithm has none.
@@ -95,11 +91,10 @@ class Rate(Saying):
 
 @dataclass(frozen=True)
 class Limits(Saying):
-    """`headers`: those that tell of rates, by their names, each with what it carries. `keys_kept` in microseconds."""
+    """`headers`: those that tell of rates, by their names, each with what it carries."""
 
     rates: tuple[Rate, ...] = ()
     headers: tuple[tuple[str, Carries], ...] = ()
-    keys_kept: int | None = None
 
 
 @dataclass(frozen=True)

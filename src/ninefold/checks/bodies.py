@@ -103,11 +103,11 @@ def _one_of_a_name(given: Sequence[tuple[tuple[str, ...], Span]], findings: Find
 
 def body_constants(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyConstant, ...]:
     """The members that a template says the value of: `{data: {type: "'articles'", …}}`."""
-    body, patch = value_of(endpoint.body), value_of(endpoint.patch)
+    body = value_of(endpoint.body)
     if body is None or body.template is None:
         return ()
     found = tuple(constants(body.template))
-    if patch is not None and patch.text == "json-patch":
+    if endpoint.is_edited:
         for each in found:
             message = "a JSON Patch edits fields, and this is none"
             findings.say(NOT_A_BODY, message, Label(each.span, "is always the same"))

@@ -23,7 +23,7 @@ def body_members(
 ) -> tuple[BodyMember, ...] | None:
     """The members of a shared type that is the body, of which the resource has no such field: they are read as
     `request.body.NAME`. Without a resource these are all. None: some part of the type is a gap."""
-    if _is_edited(endpoint):
+    if endpoint.is_edited:
         return ()
     every, fields = every_member(endpoint, findings), {} if resource is None else resource.fields
     return None if every is None else tuple(each for each in every if each.name not in fields)
@@ -36,7 +36,7 @@ def every_member(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyMem
         # Of a body that is not shown, or of a type that there is not, nobody knows the members.
         unknown = _type_of(endpoint) is not None or isinstance(endpoint.body, Gap)
         return None if unknown else ()
-    schemas, is_edited = _schemas(endpoint, findings), _is_edited(endpoint)
+    schemas, is_edited = _schemas(endpoint, findings), endpoint.is_edited
     needed, rules = {each.text for each in types.needed(name)}, _rules(name, findings)
     found = []
     for turn, (key, said) in enumerate(types.described(name).items()):
@@ -63,7 +63,7 @@ def whole_body(endpoint: stated.Endpoint, resource: Resource | None, findings: F
         return None
     schemas, fields = _schemas(endpoint, findings), {} if resource is None else resource.fields
     needed: list[str] = []
-    if _is_edited(endpoint):
+    if endpoint.is_edited:
         # What a JSON Patch makes is the row as it shows it, which has no other members.
         shown = {each.name for each in fields.values() if each.called is not None and each.secret is None}
         needed = [each.text for each in types.needed(name) if each.text in shown]
@@ -82,7 +82,7 @@ def whole_body(endpoint: stated.Endpoint, resource: Resource | None, findings: F
 
 def other_members(endpoint: stated.Endpoint, findings: Findings) -> Object | None:
     """The members without a name of their own that a type admits which is the body; None: it admits none."""
-    whole = None if _is_edited(endpoint) else whole_body(endpoint, None, findings)
+    whole = None if endpoint.is_edited else whole_body(endpoint, None, findings)
     return None if whole is None or whole.others is None else Object(others=whole.others)
 
 
@@ -98,7 +98,7 @@ def check_type_of_body(endpoint: stated.Endpoint, findings: Findings) -> None:
         members or isinstance(from_schema(inlined), Object)
     ):
         findings.say(NOT_A_BODYS_TYPE, f"a body is an object, and `{name}` is none", label)
-    elif not members and _is_edited(endpoint):
+    elif not members and endpoint.is_edited:
         findings.say(NOT_A_BODYS_TYPE, f"a JSON Patch edits fields, and `{name}` names none", label)
     elif lacking is not None and not admits_others(inlined):
         message = f"`{name}` requires `{lacking}`, which no body can have: it says nothing of such a member"
@@ -115,11 +115,6 @@ def _described(endpoint: stated.Endpoint, findings: Findings) -> str | None:
     """The shared type that is the body, of which no part is a gap."""
     name, types = _type_of(endpoint), findings.contract.shared_types
     return name if name in types.by_name and name not in types.open else None
-
-
-def _is_edited(endpoint: stated.Endpoint) -> bool:
-    patch = value_of(endpoint.patch)
-    return patch is not None and patch.text == "json-patch"
 
 
 def _schemas(endpoint: stated.Endpoint, findings: Findings) -> SharedSchemas:

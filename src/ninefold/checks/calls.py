@@ -186,9 +186,7 @@ def check_case(
 
 
 def _by_body(by: Expression, member: str, endpoint: Endpoint, findings: Findings) -> Typed | None:
-    patch = value_of(endpoint.patch)
-    edits = patch is not None and patch.text == "json-patch"
-    if edits or not isinstance(endpoint.body, Shown):
+    if (edits := endpoint.is_edited) or not isinstance(endpoint.body, Shown):
         what = "is no member of a JSON Patch" if edits else "is in no body that it takes"
         message = f"the case of `{endpoint.key}` is chosen by a member that no request has"
         help = () if edits else ("every case takes a body that names a field",)

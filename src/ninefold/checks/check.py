@@ -37,7 +37,7 @@ from ninefold.diagnostics.source import Span, Spans
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
 from ninefold.language.expressions import expressions_in
-from ninefold.language.fact import Fact, Name, value_of
+from ninefold.language.fact import text_of, value_of
 from ninefold.language.question import OpenQuestion
 from ninefold.plan.events import EVENT, SUBSCRIPTION
 from ninefold.plan.service import OperatorValue
@@ -139,19 +139,15 @@ def _checked(contract: Contract, open_questions: tuple[OpenQuestion, ...], findi
 
 
 def _words(findings: Findings) -> dict[str, Any]:
-    """What is stated of all requests and responses, by the names that it has in `Checked`."""
+    """What is stated of all requests and responses, by the names that it has in `Checked`. Where it is a gap, the
+    endpoints that need it are blocked, and what stands here is never seen."""
     contract = findings.contract
     return {
-        "unseen_rows": _word(contract.authentication.unseen_rows, "not found"),
+        "unseen_rows": text_of(contract.authentication.unseen_rows) or "not found",
         "base": value_of(contract.endpoints.base) or "",
         "requests": check_requests(value_of(contract.endpoints.requests)),
-        "produces": _text(contract.endpoints.produces),
+        "produces": text_of(contract.endpoints.produces),
     }
-
-
-def _text(fact: Fact[Name] | None) -> str | None:
-    name = value_of(fact)
-    return None if name is None else name.text
 
 
 def _accepted(contract: Contract) -> Iterator[Accepted]:
@@ -161,12 +157,6 @@ def _accepted(contract: Contract) -> Iterator[Accepted]:
     for written in proposed:
         if spans.meet(written.span):
             yield Accepted(written.path, contract.document.source.place(written.key.start))
-
-
-def _word(fact: Fact[Name] | None, unasked: str) -> str:
-    """A word of a closed list. Where it is a gap, the endpoints that need it are blocked, and which word stands
-    here is never seen."""
-    return _text(fact) or unasked
 
 
 def _operator_values(findings: Findings) -> Iterator[OperatorValue]:

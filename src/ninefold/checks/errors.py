@@ -23,7 +23,7 @@ from ninefold.language.declaration import members, said
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import Shape
 from ninefold.language.expressions import Expression
-from ninefold.language.fact import Fact, Shown, value_of, within
+from ninefold.language.fact import Fact, Shown, text_of, value_of, within
 from ninefold.plan.problems import DETAIL
 from ninefold.values import Array, Integer, Object, Text
 
@@ -144,13 +144,12 @@ def _code(
     status = value_of(code.status)
     if status is None:
         return None
-    about = value_of(code.about)
     return ErrorCode(
         name=code.name,
         status=status,
         computed={name: value for name, value in computed.items() if value is not None},
         resource=rows[0] if rows else None,
-        about=None if about is None else about.text,
+        about=text_of(code.about),
         place=findings.place(code.span),
         called=code.called,
         said=said(code),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ninefold.checked.service import Algorithm, Carries, Limits, Rate
+from ninefold.checked.service import Limits, Rate
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary, request_of_any
 from ninefold.diagnostics.codes import HEADER_OF_RATES, LARGE_BODIES, NO_BURST
@@ -14,6 +14,7 @@ from ninefold.language import limits as stated
 from ninefold.language.declaration import said
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Proposal, Shown, StatedNone, value_of
+from ninefold.plan.limits import Algorithm, Carries
 from ninefold.values import Anything, Object
 
 BURSTING = "token bucket"
@@ -43,7 +44,7 @@ def check_limits(vocabulary: Vocabulary, findings: Findings) -> Limits:
         )
     rates = tuple(_rates(vocabulary, findings))
     limits = findings.contract.limits
-    return Limits(rates, tuple(_headers(findings)), value_of(limits.keys_kept), said=said(limits))
+    return Limits(rates, tuple(_headers(findings)), said=said(limits))
 
 
 def _rates(vocabulary: Vocabulary, findings: Findings) -> Iterator[Rate]:

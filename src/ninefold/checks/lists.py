@@ -33,7 +33,7 @@ from ninefold.expressions.tree import Typed, free_variables
 from ninefold.language import endpoints as stated
 from ninefold.language import limits
 from ninefold.language.declaration import said
-from ninefold.language.fact import Fact, Name, Shown, StatedNone, is_open, value_of
+from ninefold.language.fact import Fact, Name, Shown, StatedNone, is_open, text_of, value_of
 from ninefold.language.limits import narrowed
 from ninefold.language.parameters import Parameter, SortKey
 from ninefold.values import (
@@ -175,13 +175,13 @@ def check_pages(endpoint: stated.Endpoint, findings: Findings) -> Pages | None:
     if bounds is None or not by or pages.at is None or is_open(pages.at) or (counted and first is None):
         return None
     minimum, default, maximum = bounds
-    at = None if no_way else _text(pages.at)
+    at = None if no_way else text_of(pages.at)
     return Pages(
         by,  # type: ignore[arg-type]
         default,
         minimum,
         maximum,
-        _text(pages.size),
+        text_of(pages.size),
         at,
         first or 0,
         said=said(pages),
@@ -239,10 +239,6 @@ def _said(endpoint: stated.Endpoint, contract: Contract, key: Literal["by", "at"
     facts = (getattr(each, key) for each in levels if each is not None)
     said: Fact[Name] | None = next((each for each in facts if each is not None), None)
     return said if isinstance(said, StatedNone) else None if said is None else value_of(said)
-
-
-def _text(fact: object) -> str | None:
-    return fact.value.text if isinstance(fact, Shown) else None
 
 
 def check_parameters(endpoint: stated.Endpoint, pages: Pages | None, findings: Findings) -> None:

@@ -53,7 +53,7 @@ from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as stated
 from ninefold.language.actions import Action
-from ninefold.language.fact import Name, Shown, value_of
+from ninefold.language.fact import Name, Shown, text_of, value_of
 from ninefold.language.states import Machine
 from ninefold.language.verbs import KINDS, TRANSITION, Verb, kind_of
 from ninefold.plan.events import EVENT, TOLD
@@ -260,11 +260,10 @@ def _changes(
     filters, where it does so to all rows."""
     kind, sets, further = common["kind"], given.sets, doing.further
     if kind.changes:
-        patch = value_of(doing.endpoint.patch)
         return Update(
             **common,
             also=also,
-            patch=None if patch is None else patch.text,  # type: ignore[arg-type]
+            patch=text_of(doing.endpoint.patch),  # type: ignore[arg-type]
             transition=doing.transition,
             sets=sets,
             issues=given.issues,

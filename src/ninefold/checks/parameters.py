@@ -28,7 +28,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import parameters as requests
 from ninefold.language.declaration import said
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.fact import Fact, Name, Shown, value_of
+from ninefold.language.fact import Fact, Name, Shown, text_of, value_of
 from ninefold.language.requests import Requests as StatedRequests
 from ninefold.language.shapes import FORM
 from ninefold.plan.routes import Rule
@@ -281,14 +281,10 @@ def check_requests(stated: StatedRequests | None) -> Requests:
         return Requests((), "refused")
     return Requests(
         tuple(each.text for each in value_of(stated.media_types) or ()),
-        _word(stated.unknown_members),
+        "ignored" if text_of(stated.unknown_members) == "ignored" else "refused",
         isinstance(stated.texts, Shown),
         said=said(stated),
     )
-
-
-def _word(fact: Fact[Name] | None) -> Literal["refused", "ignored"]:
-    return "ignored" if (word := value_of(fact)) is not None and word.text == "ignored" else "refused"
 
 
 def is_form(media_type: str) -> bool:

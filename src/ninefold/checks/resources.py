@@ -30,7 +30,7 @@ from ninefold.expressions.tree import Call, Typed
 from ninefold.language import resources as stated
 from ninefold.language.declaration import said
 from ninefold.language.expressions import Expression, OnChange
-from ninefold.language.fact import Fact, Name, Shown, is_stated, value_of
+from ninefold.language.fact import Fact, Name, Shown, is_stated, text_of, value_of
 from ninefold.language.schemas import Schema
 from ninefold.syntax.nodes import Scalar
 from ninefold.values import (
@@ -233,7 +233,7 @@ def _field(
         computed=shape.computed.get(field.name),
         normalise=_given(field.normalise, value_scope, None, findings),
         references=None if target is None else target.text,
-        inverse=None if (called := value_of(field.inverse)) is None else called.text,
+        inverse=text_of(field.inverse),
         on_delete=on_delete.text if on_delete is not None else "restrict",  # type: ignore[arg-type]
         unique=is_stated(field.unique),
         immutable=is_stated(field.immutable),

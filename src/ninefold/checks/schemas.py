@@ -10,7 +10,7 @@ import jsonschema_rs
 from ninefold.contract.service import Contract
 from ninefold.contract.shared_types import PREFIX
 from ninefold.language import resources as stated
-from ninefold.language.fact import value_of
+from ninefold.language.fact import text_of, value_of, within
 from ninefold.language.json_schema import TELLING, TYPING, VALUES
 from ninefold.values.keywords import BY_NAME, SAME_VALUE
 
@@ -39,9 +39,8 @@ class SharedSchemas:
         self._types = contract.shared_types.bounded
         self._made: dict[str, dict[str, Any]] = {}
         self._others: dict[str, SharedSchemas] = {}
-        exchange = value_of(contract.endpoints.requests)
-        of_all = None if exchange is None else value_of(exchange.unknown_members)
-        self._refused = (unknown or (None if of_all is None else of_all.text)) == "refused"
+        of_all = within(contract.endpoints.requests, lambda each: each.unknown_members)
+        self._refused = (unknown or text_of(of_all)) == "refused"
 
     def where(self, unknown: str) -> SharedSchemas:
         """The same of the bodies of which this is said of unknown members."""

@@ -22,7 +22,7 @@ from ninefold.expressions.tree import Typed
 from ninefold.language import states as stated
 from ninefold.language.declaration import said
 from ninefold.language.expressions import Assignment, Expression
-from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, is_open, value_of
+from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, is_open, text_of, value_of
 from ninefold.language.question import OpenQuestion
 from ninefold.language.states import INITIAL, MACHINE
 from ninefold.language.verbs import TRANSITION, kind_of
@@ -44,7 +44,7 @@ def check_states(
         if machine is None or declared is None or resource is None:
             continue
         field = declared.state
-        initial, states = value_of(machine.initial), value_of(machine.states)
+        initial, states = text_of(machine.initial), value_of(machine.states)
         transitions = {
             transition.name: checked
             for transition in value_of(machine.transitions) or ()
@@ -53,7 +53,7 @@ def check_states(
         if field is not None and states is not None:
             names = tuple(state.text for state in states)
             gone = tuple(state.text for state in value_of(machine.gone) or ())
-            made = Machine(field.text, None if initial is None else initial.text, names, transitions, gone)
+            made = Machine(field.text, initial, names, transitions, gone)
             found[resource.name] = replace(resource, machine=made)
             if initial is None and not resource.creation_stopped:
                 stopped = (f"the initial state of `{resource.name}` is `none`",)

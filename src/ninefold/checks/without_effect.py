@@ -18,7 +18,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import ALL, Scheme
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment
-from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_stated, value_of
+from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_stated, text_of, value_of
 from ninefold.language.parameters import Parameter
 from ninefold.language.resources import Field, Resource
 from ninefold.language.states import Machine
@@ -328,18 +328,18 @@ def _kinds(type_: Any) -> set[str]:
 
 def _scheme(scheme: Scheme, findings: Findings) -> None:
     """What OpenAPI says of one type of scheme alone, and what only tokens have that somebody else signs."""
-    type_ = value_of(scheme.type)
+    type_ = text_of(scheme.type)
     others = (scheme.issuer, scheme.keys, scheme.issued_to)
     looked_up = isinstance(scheme.matches, Shown) and not any(isinstance(each, Shown) for each in others)
     idle: list[tuple[str, Fact[Any] | None, str]] = []
-    matches = value_of(scheme.matches)
-    if type_ is not None and type_.text != "mutualTLS":
+    matches = text_of(scheme.matches)
+    if type_ not in (None, "mutualTLS"):
         idle.append(("credential", scheme.credential, "is of `mutualTLS`"))
-    elif matches is not None and matches.text == ALL:
+    elif matches == ALL:
         idle.append(("credential", scheme.credential, "any certificate is taken"))
-    if type_ is not None and type_.text != "apiKey":
+    if type_ not in (None, "apiKey"):
         idle += ("in", scheme.location, "is of `apiKey`"), ("name", scheme.parameter, "is of `apiKey`")
-    if type_ is not None and type_.text != "http":
+    if type_ not in (None, "http"):
         idle.append(("scheme", scheme.scheme, "is of `http`"))
     if looked_up:
         for key, fact in (

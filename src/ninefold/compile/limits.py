@@ -6,14 +6,14 @@ from collections.abc import Iterable
 
 from ninefold.checked.service import Checked
 from ninefold.language.conditions import CONDITIONS
-from ninefold.plan.limits import Limits, Rate, RateHeader
+from ninefold.plan.limits import KEYS_KEPT, Limits, Rate, RateHeader
 
 
 def limits(checked: Checked) -> Limits:
     stated = checked.limits
     served = list(dict.fromkeys(endpoint.key for endpoint in checked.endpoints))
     return Limits(
-        said=dict(stated.said),
+        said={key: plain for key, plain in stated.said.items() if key != KEYS_KEPT or checked.takes_keys},
         places={
             each.name: place
             for each in CONDITIONS
@@ -37,7 +37,6 @@ def limits(checked: Checked) -> Limits:
         headers=tuple(
             RateHeader(name, carries, checked.places.at("limits", "headers", name)) for name, carries in stated.headers
         ),
-        keys_kept_microseconds=stated.keys_kept if checked.takes_keys else None,
     )
 
 

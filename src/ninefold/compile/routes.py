@@ -24,6 +24,7 @@ from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Constant, Typed, parts
 from ninefold.language import requests
 from ninefold.language.authentication import ANYONE
+from ninefold.language.conditions import CONDITIONS
 from ninefold.language.declaration import members
 from ninefold.plan import calls as plan
 from ninefold.plan.events import SERVER_SENT_EVENTS
@@ -121,8 +122,8 @@ def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialec
             )
 
 
-_OWN = ("does", "body", "patch", "etag", "pages", "grant", "issues", "ends", "headers")
-"""The keys of an endpoint that may refuse a request, or put something into its response."""
+_REFUSING = tuple(dict.fromkeys(fact for each in CONDITIONS for fact in each.facts))
+"""The keys that ask for what a condition refuses."""
 
 
 def _operation(endpoint: Endpoint, admission: checked_endpoints.Admission, perspective: Perspective) -> Operation:
@@ -143,14 +144,14 @@ def _places(endpoint: Endpoint, said: Sequence[str], checked: Checked) -> dict[s
         | {f"requests {key}": place for key, place in places.by_key(of_requests, *own, "requests").items()}
         | {f"shape {key}": place for key, place in places.by_key(("media type",), *own, "error shape").items()}
         | places.by_key(("produces",), "endpoints")
-        | places.by_key((*_OWN, *said), "endpoints", endpoint.key)
+        | places.by_key((*_REFUSING, *said), "endpoints", endpoint.key)
         | places.by_key(endpoint.errors, "endpoints", endpoint.key, "errors")
     )
 
 
 def _of_case(endpoint: Endpoint, case: str, places: Places) -> dict[str, Place]:
     own = ("endpoints", endpoint.key, "cases", case)
-    return places.by_key((*_OWN, *endpoint.said), *own) | places.by_key(endpoint.errors, *own, "errors")
+    return places.by_key((*_REFUSING, *endpoint.said), *own) | places.by_key(endpoint.errors, *own, "errors")
 
 
 def blocked(stopped: Stopped) -> Blocked:

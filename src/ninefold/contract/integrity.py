@@ -36,7 +36,7 @@ from ninefold.expressions.operations import LONGEST_RANDOM
 from ninefold.language.check import Check
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
-from ninefold.language.fact import value_of
+from ninefold.language.fact import text_of, value_of
 from ninefold.language.resources import Field
 from ninefold.values.keywords import ANNOTATIONS
 
@@ -103,8 +103,8 @@ def _falls(survey: Survey, read: Read, deleted: frozenset[str]) -> bool:
         return True
     for target in deleted:
         for resource, field in survey.graph.referring.get(target, ()):
-            word = value_of(field.on_delete)
-            if resource == read.resource and word is not None and word.text == "set null" and field.name in read.fields:
+            word = text_of(field.on_delete)
+            if resource == read.resource and word == "set null" and field.name in read.fields:
                 if not (read.way == "back" and field.name in read.inverse):
                     return True
     return False
@@ -171,11 +171,7 @@ class _Reading:
         if child is not None:
             further: Way = "all" if way == "all" else "back"
             referring = next(
-                (
-                    each.name
-                    for each in self.graph.fields[child].values()
-                    if (called := value_of(each.inverse)) is not None and called.text == name
-                ),
+                (each.name for each in self.graph.fields[child].values() if text_of(each.inverse) == name),
                 "",
             )
             self._note(child, further, referring)

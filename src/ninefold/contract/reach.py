@@ -27,7 +27,7 @@ from ninefold.expressions.ast import (
     variables_of,
 )
 from ninefold.language.expressions import Items, Leaf, Members, Template
-from ninefold.language.fact import Gap, StatedNone, candidate_of, is_open, value_of
+from ninefold.language.fact import Gap, StatedNone, candidate_of, is_open, text_of, value_of
 from ninefold.language.requests import Body
 from ninefold.language.resources import Field, Resource
 from ninefold.language.verbs import LOG, SUBSCRIPTION
@@ -118,7 +118,7 @@ class Graph:
         what it refers to (`room.id`), by the field."""
         found: dict[str, str] = {}
         for name, own in self.fields.get(resource, {}).items():
-            target = self.resources.get("" if (to := value_of(own.references)) is None else to.text)
+            target = self.resources.get(text_of(own.references) or "")
             key = () if target is None else value_of(target.primary_key) or ()
             if len(key) == 1:
                 found[f"{name}.{key[0].text}"] = name

@@ -10,7 +10,7 @@ from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.expressions import ast
 from ninefold.expressions.ast import Ast
 from ninefold.language.expressions import Expression
-from ninefold.language.fact import value_of
+from ninefold.language.fact import text_of, value_of
 
 Rows: TypeAlias = Mapping[str, str]
 """Names of rows, each with its resource; `page.items` has that of a list."""
@@ -78,10 +78,10 @@ def graph_of(contract: Contract) -> Graph:
     inverse: dict[tuple[str, str], str] = {}
     for each in resources:
         for own in value_of(each.fields) or ():
-            target, known_as = value_of(own.references), value_of(own.inverse)
-            fields[each.name][own.name] = None if target is None else target.text
+            target, known_as = text_of(own.references), text_of(own.inverse)
+            fields[each.name][own.name] = target
             if target is not None and known_as is not None:
-                inverse[target.text, known_as.text] = each.name
+                inverse[target, known_as] = each.name
     return Graph(fields, inverse)
 
 

@@ -17,7 +17,7 @@ from ninefold.language.authentication import ALL, Admission, Every, Permission, 
 from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
-from ninefold.language.fact import Fact, StatedNone, is_open, value_of
+from ninefold.language.fact import Fact, StatedNone, is_open, text_of, value_of
 from ninefold.language.requests import Body
 from ninefold.language.routes import PathName
 from ninefold.language.states import Machine, Transition
@@ -340,8 +340,8 @@ class Survey:
         for assignment in (*(value_of(endpoint.sets) or ()), *(value_of(endpoint.called_with) or ())):
             yield assignment.value
         for scheme in self.schemes if endpoint.issues is not None else ():
-            issued = value_of(endpoint.issues)
-            if issued is not None and issued.text == scheme.name and (granted := value_of(scheme.granted)) is not None:
+            issued = text_of(endpoint.issues)
+            if issued == scheme.name and (granted := value_of(scheme.granted)) is not None:
                 yield granted
         for admission in self.admitted(endpoint):
             if isinstance(condition := value_of(admission.condition), Expression):

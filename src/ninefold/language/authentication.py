@@ -12,7 +12,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.language import key, leaves, shapes
 from ninefold.language.declaration import Each, When, asked, if_asked, named, names, says
 from ninefold.language.expressions import Assignment, Expression, assignments, expression
-from ninefold.language.fact import Fact, Gap, Name, Shown, value_of
+from ninefold.language.fact import Fact, Gap, Name, Shown, text_of, value_of
 from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Read, Reading, Slot, quoted
@@ -173,7 +173,7 @@ class Scheme:
         return isinstance(self.issuer, Shown) or isinstance(self.keys, Shown)
 
     def _is(self, type: str) -> bool:
-        return (kind := value_of(self.type)) is not None and kind.text == type
+        return text_of(self.type) == type
 
     @property
     def is_basic(self) -> bool:

@@ -167,7 +167,7 @@ CONDITIONS: Final[tuple[Condition, ...]] = (
         words="the request's Accept admits nothing that is written here",
         requested="the header Accept",
         http="RFC 9110, section 12.5.1",
-        facts=("responses media type",),
+        facts=("produces",),
     ),
     Condition(
         name="malformed",

@@ -32,7 +32,7 @@ from ninefold.language.declaration import (
 from ninefold.language.effects import EFFECTS, NO_OTHER_ROW, OTHER_ROWS, Effect
 from ninefold.language.errors import OWN_CODE, Shape, own_codes
 from ninefold.language.expressions import Assignment, Expression, header_values
-from ninefold.language.fact import Fact, Gap, Name, Shown, StatedNone, value_of
+from ninefold.language.fact import Fact, Gap, Name, Shown, StatedNone, text_of, value_of
 from ninefold.language.functions import FUNCTIONS, Function, read_functions
 from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.limits import PAGES, Limits, Pages
@@ -208,6 +208,11 @@ class Endpoint:
         return any(kind_of(each.verb).lists for each in value_of(self.does) or ())
 
     @property
+    def is_edited(self) -> bool:
+        """Whether its body is a JSON Patch."""
+        return text_of(self.patch) == "json-patch"
+
+    @property
     def is_refused(self) -> bool:
         """Whether a check refuses it whatever is asked, so that it never answers otherwise."""
         ends = any(kind_of(each.verb).outcomes for each in value_of(self.does) or ())
@@ -360,7 +365,7 @@ def endpoints(r: Reading, part: Part) -> Endpoints:
 def reads_content(endpoint: Endpoint, members: Fact[Name] | None) -> bool:
     """Whether the service reads what is sent: a body, or, where unknown members are refused and `none` is stated,
     whether there are members."""
-    refused = (word := value_of(members)) is not None and word.text == "refused"
+    refused = text_of(members) == "refused"
     return isinstance(endpoint.body, Shown) or (isinstance(endpoint.body, StatedNone) and refused)
 
 

@@ -69,6 +69,11 @@ def value_of(fact: Fact[T] | None) -> T | None:
     return fact.value if isinstance(fact, Shown) else None
 
 
+def text_of(fact: Fact[Name] | None) -> str | None:
+    """The stated word or name, if one is stated."""
+    return fact.value.text if isinstance(fact, Shown) else None
+
+
 def candidate_of(fact: Fact[T] | None) -> T | None:
     """A value that is shown, or proposed."""
     match fact:

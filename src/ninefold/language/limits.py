@@ -9,7 +9,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
 from ninefold.language.declaration import Each, One, When, adds, asked, if_asked, named, restricts, says
 from ninefold.language.expressions import Expression, expression
-from ninefold.language.fact import Fact, Name, StatedNone, value_of
+from ninefold.language.fact import Fact, Name, StatedNone, text_of, value_of
 from ninefold.language.key import Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Reading, Slot
@@ -130,8 +130,8 @@ class Pages:
 
 def reached(pages: Pages) -> str:
     """How pages are reached, as far as it is said: `cursor`, `offset`, `page` or `none`."""
-    by = value_of(pages.by)
-    return "none" if isinstance(pages.by, StatedNone) else "" if by is None else by.text
+    by = text_of(pages.by)
+    return "none" if isinstance(pages.by, StatedNone) else by or ""
 
 
 def narrowed(own: Pages, shared: Pages) -> Pages:
@@ -169,7 +169,7 @@ class Limits:
     keys_kept: Fact[int] | None = asked(
         "idempotency keys kept", shapes.Duration(), "How long an idempotency key and its response are kept.", KEYS,
         "endpoints that take keys are not served", when=if_asked(KEYS), says_none=True,
-        sentence="idempotency keys are kept for {}", order="more", promise="raise a limit")
+        sentence="idempotency keys are kept for {}", order="more", promise="raise a limit", planned=True)
 
 
 def applying(limits: Limits, key: str) -> tuple[Rate, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -11,6 +11,10 @@ from ninefold.expressions.tree import Typed
 from ninefold.plan.said import Saying
 
 Counted: TypeAlias = Literal["caller", "address"] | Typed
+
+Algorithm: TypeAlias = Literal["fixed window", "sliding window", "token bucket"]
+
+KEYS_KEPT: Final = "idempotency keys kept"
 
 Carries: TypeAlias = Literal["policies", "standings", "limit", "remaining", "reset", "retry after"]
 
@@ -23,7 +27,7 @@ class Rate(Saying, frozen=True, omit_defaults=True, kw_only=True):
     of: Counted
     allow: int
     per_microseconds: int
-    algorithm: Literal["fixed window", "sliding window", "token bucket"]
+    algorithm: Algorithm
     burst: int = 0
     endpoints: tuple[str, ...] = ()
     trace: tuple[Place, ...] = ()
@@ -40,13 +44,11 @@ class RateHeader(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Limits(Saying, frozen=True, omit_defaults=True):
-    """`places`: where a bound is stated, by the condition of what is beyond it.
-    `keys_kept_microseconds`: how long an idempotency key and its response are kept; None: no endpoint takes one."""
+    """`places`: where a bound is stated, by the condition of what is beyond it."""
 
     places: dict[str, Place] = {}
     rates: tuple[Rate, ...] = ()
     headers: tuple[RateHeader, ...] = ()
-    keys_kept_microseconds: int | None = None
 
     @property
     def body_bytes(self) -> int | None:
@@ -57,3 +59,8 @@ class Limits(Saying, frozen=True, omit_defaults=True):
     def request_microseconds(self) -> int | None:
         """A request that takes longer is `timed out`; None: the contract does not limit it."""
         return self.number("timeout")
+
+    @property
+    def keys_kept_microseconds(self) -> int | None:
+        """How long an idempotency key and its response are kept; None: no endpoint takes one."""
+        return self.number(KEYS_KEPT)

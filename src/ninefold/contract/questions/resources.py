@@ -11,7 +11,7 @@ from ninefold.contract.survey import Survey, actions
 from ninefold.contract.writes import named_in_path
 from ninefold.diagnostics.frozen import replace
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.fact import Fact, Shown, is_open, value_of
+from ninefold.language.fact import Fact, Shown, is_open, text_of, value_of
 from ninefold.language.json_schema import HOLDING, TYPING
 from ninefold.language.question import OpenQuestion
 from ninefold.language.resources import FIELDS, ON_DELETE, PRIMARY_KEY, READABLE, TYPE, Field, Resource, SharedType
@@ -114,7 +114,7 @@ def _says(value: Node, word: str) -> bool:
 def _unreadable(survey: Survey, subject: str, field: Field) -> At | None:
     """A field that credentials are looked up in has to say that it is secret, and how."""
     looked_up = any(
-        (m := value_of(scheme.matches)) is not None and m.text == subject
+        text_of(scheme.matches) == subject
         for scheme in survey.schemes
         if not scheme.may_be_basic  # whose user-ids are no secret, and nor are certificates
         and ((kind := value_of(scheme.type)) is None or kind.text != "mutualTLS")

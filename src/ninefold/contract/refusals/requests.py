@@ -16,7 +16,7 @@ from ninefold.language.authentication import ANYONE
 from ninefold.language.conditions import CHECK, CONDITIONS, Step, of_parameter
 from ninefold.language.endpoints import Endpoint, reads_content, shows_content
 from ninefold.language.expressions import Expression
-from ninefold.language.fact import Fact, Name, Shown, StatedNone, value_of
+from ninefold.language.fact import Fact, Name, Shown, StatedNone, text_of, value_of
 from ninefold.language.functions import Function
 from ninefold.language.limits import narrowed, reached
 from ninefold.language.requests import Requests
@@ -208,7 +208,7 @@ def _opens_to_all(survey: Survey) -> bool:
     """Whether a page of any origin may open a WebSocket."""
     stated = value_of(survey.contract.endpoints.cors)
     schemes = value_of(survey.contract.authentication.schemes) or ()
-    by_cookie = any((place := value_of(each.location)) is not None and place.text == "cookie" for each in schemes)
+    by_cookie = any(text_of(each.location) == "cookie" for each in schemes)
     origins = None if stated is None else stated.origins
     return isinstance(origins, Shown) and isinstance(origins.value, Name) and not by_cookie
 

@@ -227,9 +227,8 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         if each.word == "restrict":
             words = f"a row refers to it by `{each.subject}`"
             yield Refusal("conflict", Step.JUDGED, own, fact=each.span, words=words, meanings=("cascades",))
-    patch = value_of(endpoint.patch)
     edits = any(each.verb == "update" for each in actions(endpoint))
-    if edits and patch is not None and patch.text == "json-patch" and isinstance(endpoint.patch, Shown):
+    if edits and endpoint.is_edited and endpoint.patch is not None:
         words = f"an edit needs something of the `{own}` that is not there"
         yield Refusal("conflict", Step.BODY, own, fact=endpoint.patch.span, words=words)
         words = f"a `test` of the patch finds another value in the `{own}`"

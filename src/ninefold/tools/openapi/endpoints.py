@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ninefold.language import authentication as stated
 from ninefold.language.authentication import ANYONE, Every
-from ninefold.language.fact import Fact, Name, value_of
+from ninefold.language.fact import text_of, value_of
 from ninefold.language.verbs import GRANT
 from ninefold.plan.routes import PathParameter, Segment
 from ninefold.tools.openapi import responses as answers
@@ -129,14 +129,14 @@ def security_schemes(service: Service) -> Json:
 def _scheme(scheme: stated.Scheme, service: Service) -> Json:
     """A scheme in OpenAPI's words. One that needs an address of another system, which is the operator's and never in
     a contract, is told as what goes over the wire: a bearer token (RFC 6750)."""
-    kind = _text(scheme.type)
+    kind = text_of(scheme.type) or ""
     owner = value_of(scheme.issued_to)
     place = {"line": service.line(scheme.span)} | ({} if owner is None else {"issued to": owner.text})
     match kind:
         case "http":
-            return {"type": "http", "scheme": _text(scheme.scheme), "x-ninefold": place}
+            return {"type": "http", "scheme": text_of(scheme.scheme) or "", "x-ninefold": place}
         case "apiKey":
-            where, name = _text(scheme.location), _text(scheme.parameter)
+            where, name = text_of(scheme.location) or "", text_of(scheme.parameter) or ""
             return {"type": "apiKey", "in": where, "name": name, "x-ninefold": place}
         case "mutualTLS":
             return {"type": "mutualTLS", "x-ninefold": place}
@@ -155,17 +155,12 @@ def _granted(scheme: stated.Scheme, scopes: list[str], service: Service) -> Json
     """The flow of a scheme whose tokens an endpoint of the contract grants (RFC 6749, section 4.4). OpenAPI
     takes a URL that is relative to the server's."""
     for endpoint in service.endpoints:
-        issued = value_of(endpoint.stated.issues)
-        if endpoint.checked.verb == GRANT and issued is not None and issued.text == scheme.name:
+        issued = text_of(endpoint.stated.issues)
+        if endpoint.checked.verb == GRANT and issued == scheme.name:
             path = "/".join(each for each in endpoint.route.segments if isinstance(each, str))
             words = dict.fromkeys(scopes, "")
             return {"clientCredentials": {"tokenUrl": path, "scopes": words}}
     return None
-
-
-def _text(fact: Fact[Name] | None) -> str:
-    name = value_of(fact)
-    return "" if name is None else name.text
 
 
 def security(endpoint: Endpoint) -> list[Json]:

@@ -12,6 +12,9 @@ from ninefold.checked.endpoints import ErrorShape
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.tree import Select, Typed, Variable, free_variables
+from ninefold.language.declaration import members
+from ninefold.language.limits import Limits
+from ninefold.language.shapes import Duration
 from ninefold.plan.limits import Rate
 from ninefold.plan.operations import Paging
 from ninefold.plan.problems import ErrorCode, names
@@ -248,12 +251,10 @@ def limits(service: Service) -> Json:
     found: Json = {}
     if stated.rates:
         found["rates"] = [_rate(rate) for rate in stated.rates]
-    if stated.body_bytes is not None:
-        found["body bytes"] = stated.body_bytes
-    if stated.request_microseconds is not None:
-        found["request"] = duration_text(stated.request_microseconds)
-    if stated.keys_kept_microseconds is not None:
-        found["idempotency keys"] = duration_text(stated.keys_kept_microseconds)
+    for each in members(Limits):
+        value = stated.said.get(each.name)
+        if value is not None:
+            found[each.name] = duration_text(int(value)) if isinstance(each.key.shape, Duration) else value
     return {"limits": found} if found else {}
 
 

@@ -19,7 +19,7 @@ from ninefold.language import states as stated
 from ninefold.language.cases import Case
 from ninefold.language.check import Check
 from ninefold.language.endpoints import Endpoint as Stated
-from ninefold.language.fact import Fact, Name, value_of
+from ninefold.language.fact import Fact, Name, text_of, value_of
 from ninefold.language.question import OpenQuestion
 from ninefold.language.resources import Resource
 from ninefold.plan.operations import Compute, List, Operation, Read
@@ -231,11 +231,11 @@ def states(service: Service) -> Json:
 
 def _machine(resource: str, machine: stated.Machine, service: Service) -> Json:
     own = next((each for each in value_of(service.contract.resources.resources) or () if each.name == resource), None)
-    field, initial = None if own is None else own.state, value_of(machine.initial)
+    field, initial = None if own is None else own.state, text_of(machine.initial)
     left = {state.text for each in value_of(machine.transitions) or () for state in value_of(each.origin) or ()}
     return _given(
         field=None if field is None else field.text,
-        initial=None if initial is None else initial.text,
+        initial=initial,
         states=_names(machine.states),
         final=[each.text for each in value_of(machine.states) or () if each.text not in left] or None,
         gone=_names(machine.gone),
@@ -248,12 +248,11 @@ def _check(stated_: Check) -> Json:
 
 
 def _transition(stated_: stated.Transition, service: Service) -> Json:
-    to = value_of(stated_.to)
     after = value_of(stated_.after)
     return {
         "from": _names(stated_.origin) or [],
         **_given(
-            to=None if to is None else to.text,
+            to=text_of(stated_.to),
             check=[_check(each) for each in value_of(stated_.check) or ()] or None,
             sets={each.name: each.value.text for each in value_of(stated_.sets) or ()} or None,
             after=duration_text(after) if isinstance(after, int) else None if after is None else after.text,

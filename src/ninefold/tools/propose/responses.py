@@ -14,7 +14,7 @@ from ninefold.language import conditions
 from ninefold.language.actions import Action
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, Members
-from ninefold.language.fact import Fact, Name, Shown, StatedNone, is_open, value_of
+from ninefold.language.fact import Fact, Name, Shown, StatedNone, is_open, text_of, value_of
 from ninefold.language.limits import Pages
 from ninefold.language.resources import Field, Resource
 from ninefold.language.routes import Literal, PathName
@@ -105,8 +105,7 @@ def _made(resource: Resource, endpoint: Endpoint) -> str:
 
 
 def _secret(field: Field) -> str | None:
-    stated = value_of(field.secret)
-    return None if stated is None else stated.text
+    return text_of(field.secret)
 
 
 # ── Location ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -225,8 +224,8 @@ def shape(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     if is_open(media_type) and is_open(body):
         return as_problem, problem_body
     if is_open(body):
-        name = value_of(media_type)
-        return (problem_body,) if name is not None and name.text == "application/problem+json" else ()
+        name = text_of(media_type)
+        return (problem_body,) if name == "application/problem+json" else ()
     template = value_of(body)
     names = {member.name for member in template.members} if isinstance(template, Members) else set()
     as_json = Proposed(7, ("error shape", "media type"), "application/json", JSON)
