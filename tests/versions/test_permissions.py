@@ -70,8 +70,10 @@ def said(whole: Loaded) -> list[str]:
 
 def callers(whole: Loaded, version: str, key: str) -> list[str] | None:
     """Who may call an endpoint of a version; None: it is not served there."""
-    assert whole.plan is not None
-    route = next(each for each in whole.plan.in_version(version).routes if each.key == key)
+    plan = whole.plan
+    assert plan is not None and plan.versions is not None
+    older = next(each for each in plan.versions.versions if each.name == version)
+    route = next(each for each in (older.routes or plan.routes) if each.key == key)
     return [each.who for each in route.admissions] if isinstance(route, Served) else None
 
 

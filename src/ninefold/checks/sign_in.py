@@ -145,11 +145,11 @@ def check_grant(
     place = endpoint.body.span if isinstance(endpoint.body, Shown | StatedNone) else endpoint.span
     found = _found(endpoint, resource, body, segments, place, findings)
     if endpoint.method and endpoint.method != "POST":
-        _say(f"`{endpoint.key}` grants tokens", endpoint.span, "clients ask for one by POST", endpoint, findings)
+        _say(f"`{endpoint.key}` grants tokens", endpoint.span, "clients ask for one by POST", findings)
         found = None
     if endpoint.issues is None:
         help = f"name the scheme: `issues: …`, which is `issued to: {resource.name}`"
-        _say(f"`{endpoint.key}` grants no token", endpoint.span, "issues nothing", endpoint, findings, help)
+        _say(f"`{endpoint.key}` grants no token", endpoint.span, "issues nothing", findings, help)
         return None
     scheme = issued_scheme(endpoint, findings.survey)
     return None if scheme is None or value_of(scheme.type) is None else found
@@ -169,25 +169,25 @@ def _found(
     if len(secrets) != 1 or len(others) != 1:
         label = "names neither" if not body else f"names {len(others)} and {len(secrets)} of these"
         message = f"a client of `{endpoint.key}` has one identifier and one secret"
-        _say(message, place, label, endpoint, findings, help)
+        _say(message, place, label, findings, help)
         return None
     [secret], [client] = secrets, others
     field = resource.fields[client.field]
     called = {"/".join(client.pointer): CLIENT, "/".join(secret.pointer): SECRET}
     if not isinstance(field.type, Text) or field.secret is not None:
-        _say(f"`{resource.name}.{field.name}` is no text", place, f"`{CLIENT}` is one", endpoint, findings)
+        _say(f"`{resource.name}.{field.name}` is no text", place, f"`{CLIENT}` is one", findings)
         return None
     if not known_by_these([field.name], segments, resource):
         message = f"a `{resource.name}` is not known by `{field.name}`"
-        _say(message, place, "may be the same in several rows", endpoint, findings)
+        _say(message, place, "may be the same in several rows", findings)
         return None
     wrong = [written for written, meant in called.items() if written != meant]
     if wrong and resource.fields[client.field].seen is None and resource.fields[secret.field].seen is None:
         message = f"clients of `{endpoint.key}` call it otherwise than `{wrong[0]}`"
-        _say(message, place, f"it is called `{called[wrong[0]]}`", endpoint, findings, help)
+        _say(message, place, f"it is called `{called[wrong[0]]}`", findings, help)
         return None
     return (replace(client, pointer=(CLIENT,)), replace(secret, pointer=(SECRET,)))
 
 
-def _say(message: str, place: Span, label: str, endpoint: Endpoint, findings: Findings, help: str = "") -> None:
+def _say(message: str, place: Span, label: str, findings: Findings, help: str = "") -> None:
     findings.say(NOT_GRANTED, message, Label(place, label), help=(help,) if help else ())

@@ -94,7 +94,7 @@ def remarks(
     unasked = [] if takes_certificates else [each for each in plan.schemes if each.where == "certificate"]
     yield from _list(
         "Not given by the operator",
-        [f"operator.{value.name}: {_cost(value, plan)}; --set {value.name}=VALUE gives it" for value in missing]
+        [f"operator.{value.name}: {_cost(value)}; --set {value.name}=VALUE gives it" for value in missing]
         + [
             f"the authorities of {each.scheme}: no certificate is taken, and no such caller known; "
             "--certificate FILE --key FILE --client-ca FILE gives them"
@@ -135,7 +135,7 @@ def _older(plan: ServicePlan) -> Iterator[str]:
         yield f"{each.name}: {', '.join(words)}"
 
 
-def _cost(value: OperatorValue, plan: ServicePlan) -> str:
+def _cost(value: OperatorValue) -> str:
     """What is not there as long as an operator value is not given."""
     return "blocks " + (", ".join(value.blocks) or "no endpoint")
 

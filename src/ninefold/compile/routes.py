@@ -117,7 +117,7 @@ def _admissions(endpoint: Endpoint, case: int, checked: Checked, dialect: Dialec
                 condition=admission.condition if admission.of_request else None,
                 scopes=admission.scopes,
                 trace=(admission.place,),
-                call=call(endpoint, checked),
+                call=call(endpoint),
                 case=case,
             )
 
@@ -221,7 +221,7 @@ def _stored(endpoint: Endpoint, checked: Checked) -> Iterator[Parameter]:
 # What an endpoint calls first: its arguments, each with where a request gives what it is made of.
 
 
-def call(endpoint: Endpoint, checked: Checked) -> plan.Call | None:
+def call(endpoint: Endpoint) -> plan.Call | None:
     stated = endpoint.call
     if stated is None:
         return None

@@ -231,7 +231,6 @@ def named(
     when: When | None = None,
     side: Side | None = None,
     promise: str | None = None,
-    amount: int | None = None,
 ) -> Key:
     """The row of a placeholder, for the names of records if it has no shape of its own."""
     return _row(kind, placeholder, shape or Members(), meaning, absent, asks, when, False, side, None, promise)

@@ -82,13 +82,3 @@ class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
                     _, keys = found.get(each.call.function, (each.call, ()))
                     found[each.call.function] = each.call, tuple(dict.fromkeys((*keys, route.key)))
         return found
-
-    def in_version(self, name: str | None) -> ServicePlan:
-        """The plan with the routes and problems of one version for its own; itself, where that is the one that it is
-        of, or there is none of that name that is served."""
-        versions = self.versions
-        found = None if versions is None else next((each for each in versions.versions if each.name == name), None)
-        if versions is None or found is None or found.problems is None:
-            return self
-        own = msgspec.structs.replace(versions, current=found.name)
-        return msgspec.structs.replace(self, routes=found.routes, problems=found.problems, versions=own)

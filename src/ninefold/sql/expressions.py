@@ -200,12 +200,12 @@ class _Writer(Operators):
 
     def scalar(self, typed: Typed, scope: Bindings, positive: bool = False) -> Scalar:
         """One value. `positive` is for conditions, of which only truth counts."""
-        made = self._scalar(typed, scope, positive) if self.reads_rows(typed, scope) else self._bound(typed, scope)
+        made = self._scalar(typed, scope, positive) if self.reads_rows(typed, scope) else self._bound(typed)
         if self.bounded and len(made.text.text) > LONGEST:
             raise self.refuse(typed, f"as SQL, this is longer than {LONGEST:,} characters")
         return made
 
-    def _bound(self, typed: Typed, scope: Bindings) -> Scalar:
+    def _bound(self, typed: Typed) -> Scalar:
         if isinstance(typed, Constant) and typed.value is None:
             return Scalar(Fragment("NULL"), typed.type, nullable=True)
         if typed is not self.whole and not is_pure(typed):
@@ -240,7 +240,7 @@ class _Writer(Operators):
                     "what a response shows can be an object; what is compared, counted or computed cannot",
                 )
             case Constant():
-                return self._bound(typed, scope)
+                return self._bound(typed)
 
     def items(self, typed: Typed, scope: Bindings) -> Items:
         """The items of an array-typed expression, each under an alias of its own."""

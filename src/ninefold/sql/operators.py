@@ -133,7 +133,7 @@ class Operators(Arrays):
     def _membership(self, call: Call, left: Typed, right: Typed, scope: Bindings, positive: bool) -> Scalar:
         value = self.scalar(left, scope)
         if not isinstance(right.type, Array):
-            return self._named(call, left, right, value, self.scalar(right, scope))
+            return self._named(call, left, value, self.scalar(right, scope))
         plain = self._listed(right, scope)
         if plain is not None and not _is_json(value.type) and (positive or not value.nullable):
             text = "(" + value.text + " IN (" + join(", ", plain) + "))"
@@ -160,7 +160,7 @@ class Operators(Arrays):
         text = unless(failures, exists(items.query("1", same)))
         return Scalar(text, call.type, fails=value.fails or bool(failures))
 
-    def _named(self, call: Call, left: Typed, right: Typed, value: Scalar, container: Scalar) -> Scalar:
+    def _named(self, call: Call, left: Typed, value: Scalar, container: Scalar) -> Scalar:
         """`in` of an object, or of what may be one: an item of an array, or the name of a member."""
         if isinstance(value.type, Anything):
             raise self.refuse(left, "of which type this is, is not stated", _STATE_TYPE)

@@ -55,7 +55,7 @@ class Causes:
             return ()
         route = self._routes.get((x.version.name, x.route or ""))
         if not x.failures:
-            return (_UNREFUSED.get(response.status) or self._blocked(x, route),)
+            return (_UNREFUSED.get(response.status) or self._blocked(route),)
         own = x.endpoint.errors
         problems = x.version.problems
         rank = min(problems.rank(failure, own) for failure in x.failures)
@@ -70,7 +70,7 @@ class Causes:
         found = (Reason(each.condition, tuple(dict.fromkeys(place.line for place in each.places))) for each in causes)
         return tuple(dict.fromkeys(found))[:MOST_REASONS]
 
-    def _blocked(self, x: Exchange, route: Route | None) -> Cause:
+    def _blocked(self, route: Route | None) -> Cause:
         """A 501: a gap, an operator value that is not given, or something that is not in force."""
         match route:
             case Blocked(reasons=reasons, trace=trace):
@@ -96,7 +96,7 @@ class Causes:
             name += f" ({failure.code})"
         served = route if isinstance(route, Served) else None
         for each in failure.fields:
-            places = failure.trace or (() if served is None else tuple(_places_of(each, served, x)))
+            places = failure.trace or (() if served is None else tuple(_places_of(each, served)))
             where = each.pointer if each.place == "body" else f"{each.place} {each.pointer}"
             yield Cause(name, where, each.rule, places=places or (() if served is None else served.trace))
         if not failure.fields:
@@ -121,7 +121,7 @@ class Causes:
                 return route.trace
 
 
-def _places_of(failure: FieldFailure, route: Served, x: Exchange) -> Iterator[Place]:
+def _places_of(failure: FieldFailure, route: Served) -> Iterator[Place]:
     """Where the contract states the field or the parameter in whose value a failure is."""
     match failure.place:
         case "body":
