@@ -52,6 +52,27 @@ class Cluster:
             until(lambda: all(state(each) in ("Z", "") for each in children))
             self.running = None
 
+    def stop(self) -> None:
+        """Without waiting for those who are connected (`pg_ctl stop -m fast`)."""
+        if self.running is not None:
+            self.running.send_signal(signal.SIGINT)
+            self.running.wait()
+            self.running = None
+
+    def kill_one(self) -> None:
+        """Kill a process that serves a connection. The server then ends all others, and recovers as after a crash."""
+        of_clients = (
+            "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        )
+        ((pid,), *_) = server.run(self.url, of_clients)
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: state(pid) in ("Z", ""))
+        until(self._answers)
+
+    def _answers(self) -> bool:
+        asked = [server.program("pg_isready"), "-q", "-h", str(self.where)]
+        return subprocess.run(asked).returncode == 0
+
     def standby_of(self, other: Cluster) -> None:
         """A copy of it, which follows it as the standby `second`."""
         server.hand_over(self.where)

@@ -76,6 +76,11 @@ class Node:
         self.process.kill()
         self.process.wait()
 
+    def end(self) -> None:
+        """As it is told to, so that nobody waits for it to come back."""
+        self.process.terminate()
+        self.process.wait()
+
     def close(self) -> None:
         self.client.close()
         self.process.kill()

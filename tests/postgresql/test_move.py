@@ -107,6 +107,7 @@ def test_who_asks_next_cannot_tell(tmp_path: Path) -> None:
             until(lambda: client.get(f"/seats/{made['id']}", headers=who).json()["status"] == "lapsed")
             assert client.get(f"/seats/{kept['id']}", headers=who).json()["status"] == "kept"
             assert {each.json["data"]["id"] for each in receiver.until(2)} == {3, 4}
+            node.end()
     assert moved(CONTRACT, url, str(tmp_path / "back.db")) == 0
 
 

@@ -26,7 +26,7 @@ from tests.slices import LONG, some
 from tests.waiting import until
 
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.store import postgresql_leases, postgresql_writer
+from ninefold.runtime.store import postgresql_leases, postgresql_serving
 from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.postgresql_link import Link
@@ -104,7 +104,7 @@ def test_it_is_known_who_serves(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def refused(plan: ServicePlan, behind: str, pooled: bool) -> bool:
         with monkeypatch.context() as patience:
-            patience.setattr(postgresql_writer, "SETTLING_SECONDS", 0.0)  # nobody is about to leave
+            patience.setattr(postgresql_serving, "SETTLING_SECONDS", 0.0)  # nobody is about to leave
             found = open_database(behind, plan, pooled=pooled)
         if isinstance(found, Opened):
             found.database.close()

@@ -19,7 +19,7 @@ from tests.postgresql.nodes import CONTRACT, nodes, person
 from tests.postgresql.valkey_server import Server, valkey
 
 import ninefold
-from ninefold.runtime.store import postgresql_writer, valkey_states
+from ninefold.runtime.store import postgresql_serving, valkey_states
 from ninefold.runtime.store.opening import open_counts, open_database
 from ninefold.runtime.store.protocol import Refused, Unavailable
 from ninefold.runtime.store.valkey_states import ValkeyStates
@@ -196,7 +196,7 @@ def test_a_valkey_that_hangs_is_away_until_it_goes_on(running: Server, monkeypat
 def test_a_url_that_cannot_be_is_refused_and_all_count_in_one_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgresql_writer, "SETTLING_SECONDS", 0.0)
+    monkeypatch.setattr(postgresql_serving, "SETTLING_SECONDS", 0.0)
     plan = compiled(CONTRACT).plan_for("postgresql")
     assert plan is not None
     url = server.database()

@@ -25,7 +25,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.http import answer, works
 from ninefold.runtime.operations.flow import Select
 from ninefold.runtime.request import behind, steps
-from ninefold.runtime.store import postgresql_replica, postgresql_writer
+from ninefold.runtime.store import postgresql_replica, postgresql_serving
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.postgresql_replica import Positions
 from ninefold.runtime.store.protocol import Known, Refused, Store
@@ -354,7 +354,7 @@ def test_positions_that_are_remembered_are_bounded() -> None:
 def test_a_replica_is_of_postgresql_and_all_nodes_have_one_or_none(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgresql_writer, "SETTLING_SECONDS", 0.0)
+    monkeypatch.setattr(postgresql_serving, "SETTLING_SECONDS", 0.0)
     url, replica = pair.database()
     refused = open_database(url, pair.lasting, replica=str(tmp_path / "a.db"))
     assert isinstance(refused, Refused) and "--replica names a standby" in refused.message

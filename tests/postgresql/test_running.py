@@ -32,7 +32,7 @@ from tests.waiting import until
 from ninefold.cli.going_over import BEFORE
 from ninefold.runtime.background.brokers import BROKER
 from ninefold.runtime.operator.audit import Audit, Kept
-from ninefold.runtime.store import postgresql_running
+from ninefold.runtime.store import postgresql_running, postgresql_serving
 from ninefold.runtime.store.changing import NotUpgraded, Over
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.postgresql_serving import OPTIONS
@@ -105,7 +105,11 @@ def test_it_becomes_what_it_becomes_where_nobody_serves(name: str, beside: str, 
             with pytest.raises(NotUpgraded, match="is served"):
                 take_back(beside)
         assert served(beside, "a state renamed") is not None, "a third contract"
+        server.run(beside, 'INSERT INTO "$process" SELECT 1, serves, 0 FROM "$process"')  # one that was killed
     with node(beside, name):
+        with pytest.raises(NotUpgraded, match="may come back"):
+            contracted(beside, name)
+        server.run(beside, 'UPDATE "$process" SET gone = now() WHERE process = 1')
         contracted(beside, name)
         over = open_database(beside, plan("", "postgresql"))
         assert isinstance(over, Refused) and "where that one is the newer one, serve it here as well" in over.help
@@ -184,8 +188,11 @@ def test_what_the_contract_before_does_not_know_is_unavailable(name: str, beside
 
 
 @pytest.mark.parametrize("rows", [3])
-def test_who_lost_the_connection_does_not_write_for_another_contract(beside: str, rows: int) -> None:
+def test_who_lost_the_connection_does_not_write_for_another_contract(
+    beside: str, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert is_served(beside, "")
+    monkeypatch.setattr(postgresql_serving, "RETURN_SECONDS", 0.0)  # it has been lost for long
     ended = (
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
         " WHERE datname = current_database() AND pid <> pg_backend_pid()"

@@ -100,7 +100,7 @@ def held(database: str) -> dict[str, list[dict[str, Any]]]:
             name: [dict(row) for row in server.run(database, f'SELECT * FROM "{name}"')]
             for (name,) in server.run(database, listed)
         }
-    own = ("$ninefold", "$ninefold_upgrades", "$number", "$state", "$due")
+    own = ("$ninefold", "$ninefold_upgrades", "$number", "$state", "$due", "$process")
     return {name: sorted(map(_told, rows), key=repr) for name, rows in found.items() if name not in own}
 
 

@@ -37,7 +37,7 @@ from ninefold.upgrade.shape import shape
 
 T = TypeVar("T")
 
-_OF_NODES: Final = ("$ninefold", "$number", "$state", "$due", "$wrote", "$node", "$held")
+_OF_NODES: Final = ("$ninefold", "$number", "$state", "$due", "$process", "$wrote", "$node", "$held")
 """`Notes`; and what nodes have together, which is made anew."""
 
 _TABLES: Final = (

@@ -26,7 +26,7 @@ from ninefold.runtime.store.postgresql_running import (
     plan_of,
     validate,
 )
-from ninefold.runtime.store.postgresql_serving import SERVES
+from ninefold.runtime.store.postgresql_serving import ASK_AGAIN, LOST, SERVES
 from ninefold.runtime.store.postgresql_steps import Changing, drop_references
 from ninefold.runtime.store.protocol import Command, Judge
 from ninefold.sql import credentials, idempotency
@@ -67,6 +67,8 @@ def _is_left(side: Side, number: int, which: str) -> None:
     if nodes := side.nodes_of(number):
         serve = "1 node of it serves" if nodes == 1 else f"{nodes} nodes of it serve"
         raise NotUpgraded(f"the database {side.name} is served for {which}", (serve,), ("stop what serves it",))
+    if number in side.may_come():
+        raise NotUpgraded(f"a process that served the database {side.name} for {which} {LOST}", help=(ASK_AGAIN,))
 
 
 def _demanded(side: Side, step: steps.Require) -> None:

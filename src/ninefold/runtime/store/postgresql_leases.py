@@ -20,7 +20,7 @@ from typing import Any, Final
 from ninefold.runtime.store.postgresql_link import Link, Lost, meaning, words
 from ninefold.runtime.store.postgresql_nodes import Nodes
 from ninefold.runtime.store.postgresql_servers import Servers
-from ninefold.runtime.store.postgresql_serving import SERVED, may_serve
+from ninefold.runtime.store.postgresql_serving import SERVED, Noted, beside
 from ninefold.runtime.store.protocol import Unavailable
 
 LEASE_SECONDS: Final = 15
@@ -73,6 +73,7 @@ class Lease:
         self.failing: str | None = None
         self._since = monotonic()
         self._servers, self._serves = servers, serves
+        self._noted = Noted(serves)
         self._loop: AbstractEventLoop | None = None
         self._ends = asyncio.Event()
         self._thread = Thread(target=self._live, name="ninefold-lease", daemon=True)
@@ -92,6 +93,7 @@ class Lease:
             ask(statement)
         self.node = _number()
         ask(_TAKE, self.node, self._serves)
+        ask(self._noted.begins(str(self.node)))
 
     def begin(self) -> None:
         """Renew it from now on: the transaction is committed."""
@@ -134,6 +136,7 @@ class Lease:
         try:
             async with link.within(LOOKING_SECONDS):
                 await link.execute(_END, self.node)
+                await link.execute(self._noted.ends())
         except Exception as error:
             if not isinstance(meaning(error), Unavailable):
                 raise
@@ -149,17 +152,18 @@ class Lease:
         node = _number()
         await link.execute(f"BEGIN; {writing(self._serves)}")
         try:
-            may = await may_serve(link, self._serves, again=True)
-            if may:
+            others = await beside(link, self._serves, again=True)
+            if others is None:
                 for statement in _CLEAN:
                     await link.execute(statement)
                 await link.execute(_TAKE, node, self._serves)
+                await link.execute(self._noted.begins(str(node)))
         except BaseException:
             if not link.is_lost:
                 await link.execute("ROLLBACK")
             raise
-        await link.execute("COMMIT" if may else "ROLLBACK")
-        if not may:
+        await link.execute("COMMIT" if others is None else "ROLLBACK")
+        if others is not None:
             return "another contract is served from the database, or is to be"
         self.node, self._since = node, asked
         return None

@@ -28,11 +28,22 @@ from ninefold.runtime.store.postgresql_marks import OLD_MARKS
 from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.postgresql_replica import Replica
 from ninefold.runtime.store.postgresql_servers import Servers, why
-from ninefold.runtime.store.postgresql_serving import OPTIONS, SERVES, Alike, may_serve, number_of, served
+from ninefold.runtime.store.postgresql_serving import (
+    ASK_AGAIN,
+    FORGET,
+    LOST,
+    OPTIONS,
+    SERVES,
+    Alike,
+    HeldElsewhere,
+    beside,
+    number_of,
+    served,
+)
 from ninefold.runtime.store.postgresql_settings import unfit
 from ninefold.runtime.store.postgresql_steps import Changing
-from ninefold.runtime.store.postgresql_tables import OWN_FORM, create_schema, short, too_long
-from ninefold.runtime.store.postgresql_writer import HeldElsewhere, Writer
+from ninefold.runtime.store.postgresql_tables import CREATE_PROCESSES, OWN_FORM, create_schema, short, too_long
+from ninefold.runtime.store.postgresql_writer import Writer
 from ninefold.runtime.store.protocol import Begin, Judge, NotBegun, Opened, Refused
 from ninefold.sql.fragment import identifier
 from ninefold.sql.nodes import CREATE_WROTE
@@ -112,7 +123,9 @@ def open_postgresql(
         return error.refused
     except NotBegun as error:
         return Refused(str(error))
-    except HeldElsewhere:
+    except HeldElsewhere as error:
+        if error.lost:
+            return Refused(f"a process that served the database {name} {LOST}", help=(ASK_AGAIN,), held=True)
         return Refused(
             f"the database {name} is served by another process, of another contract",
             (f"of one contract too, unless all processes have the same of {OPTIONS}",),
@@ -145,8 +158,8 @@ def _opened(
     link = writer.begun()
     ask = asking(link, loop)
     # What may be served may have changed until it was this one's turn.
-    if not loop.run_until_complete(may_serve(link, serves)):
-        raise HeldElsewhere
+    if (others := loop.run_until_complete(beside(link, serves))) is not None:
+        raise HeldElsewhere(others)
     examine(ask, name)
     session = Transaction(link, loop, LONGEST_SUM, guarded=True)
     found = known(ask, name)
@@ -183,7 +196,9 @@ def _opened(
     if begin is not None:
         began = begin(session)
     count_on(ask, plan.schema)
-    writer.take_lease(ask)
+    ask(CREATE_PROCESSES)  # one that was made before has none
+    ask(FORGET)
+    writer.note(ask)
     ask("COMMIT")
     return _Found(key, found is None, told, began, hidden)
 
@@ -203,9 +218,12 @@ def alone(url: str) -> Iterator[tuple[Link, AbstractEventLoop, str]]:
     with opened_link(url) as (link, loop, name):
         if (found := between(asking(link, loop))) is not None:
             raise NotServed(Refused(on_its_way(found, name), then=LEAVE))
-        if not loop.run_until_complete(served(link, _NODE)):
-            is_served = f"the database {name} is served by a process"
-            raise NotServed(Refused(is_served, help=("stop it first",), then=(GO_OVER,)))
+        match loop.run_until_complete(served(link, _NODE)):
+            case "there":
+                is_served = f"the database {name} is served by a process"
+                raise NotServed(Refused(is_served, help=("stop it first",), then=(GO_OVER,)))
+            case "away":
+                raise NotServed(Refused(f"a process that served the database {name} {LOST}", help=(ASK_AGAIN,)))
         keep_others_out(link, loop, name)
         yield link, loop, name
 

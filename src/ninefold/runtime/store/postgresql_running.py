@@ -32,7 +32,16 @@ from ninefold.runtime.store.postgresql_opening import (
     opened_link,
 )
 from ninefold.runtime.store.postgresql_premises import Ask
-from ninefold.runtime.store.postgresql_serving import EVERY, nobody_serves, nodes_of, number_of, serving
+from ninefold.runtime.store.postgresql_serving import (
+    ASK_AGAIN,
+    EVERY,
+    LOST,
+    may_come,
+    nobody_serves,
+    nodes_of,
+    number_of,
+    serving,
+)
 from ninefold.runtime.store.protocol import Command, Unavailable
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.changes import Changes, changes
@@ -76,6 +85,9 @@ class Side:
 
     def nodes_of(self, number: int) -> int:
         return self.loop.run_until_complete(nodes_of(self.link, number))
+
+    def may_come(self) -> set[int]:
+        return self.loop.run_until_complete(may_come(self.link))
 
     def nobody_serves(self, number: int) -> bool:
         return self.loop.run_until_complete(nobody_serves(self.link, number))
@@ -134,6 +146,8 @@ def patiently(side: Side, work: Callable[[], T], looks: Callable[[], None] = lam
 def served_now(side: Side, before: Before) -> tuple[int, ServicePlan]:
     """What nodes serve, by its number, and its plan. Raises NotUpgraded."""
     numbers = set(side.serving())
+    if not numbers and side.may_come():
+        raise NotUpgraded(f"a process that served the database {side.name} {LOST}", help=(ASK_AGAIN,))
     if not numbers:
         at_once = Command("what is to be done is done at once then", "upgrade", ("--apply",))
         raise NotUpgraded(f"nobody serves the database {side.name}", then=(at_once,))

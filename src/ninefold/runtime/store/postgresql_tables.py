@@ -74,6 +74,7 @@ def create_tables(schema: Schema) -> tuple[str, ...]:
         *FUNCTIONS,
         *_NUMBERS,
         *_STATES,
+        CREATE_PROCESSES,
         *(create_table(table, schema) for table in schema.tables),
         *(each for table in schema.tables for each in create_indexes(table)),
         *_DUE,
@@ -238,6 +239,13 @@ END $$""",
 )
 """What nodes count together. A state that is as if there were none goes sooner or later, two for each that is written.
 Nobody changes states but by this function, which one does at a time."""
+
+CREATE_PROCESSES: Final = (
+    'CREATE TABLE IF NOT EXISTS "$process"'
+    " (process bigint PRIMARY KEY, serves int NOT NULL, holder bigint NOT NULL, gone timestamptz)"
+)
+"""Those that serve the database. `holder`: of its lock, the process of PostgreSQL, or its lease. `gone`: from when on
+it does not come back."""
 
 _DUE = (
     f'CREATE TABLE "$due" ({ONE} {_NUMBER} PRIMARY KEY DEFAULT 1 CHECK ({ONE} = 1), due {_TIME},'

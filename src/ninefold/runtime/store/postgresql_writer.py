@@ -29,7 +29,7 @@ from ninefold.runtime.store.postgresql_link import Link, Lost, meaning, meaning_
 from ninefold.runtime.store.postgresql_marks import WRITE, Marks
 from ninefold.runtime.store.postgresql_nodes import CHANNEL
 from ninefold.runtime.store.postgresql_servers import Servers
-from ninefold.runtime.store.postgresql_serving import may_serve, served
+from ninefold.runtime.store.postgresql_serving import HeldElsewhere, Noted, Others, at_once, beside, served
 from ninefold.runtime.store.postgresql_tried import each_alone, in_one
 from ninefold.runtime.store.protocol import Unavailable, Yielded
 from ninefold.runtime.store.writer import LEFT, Queue, Result, Waiting
@@ -44,7 +44,7 @@ PINGS: Final = 5.0
 """Seconds after which the writer asks whether its connection is there, and what time it is."""
 
 AWAY_PINGS: Final = 0.5
-"""The same while it is not: until it is there again nobody knows that this node serves, and of what contract."""
+"""The same while it is not."""
 
 STALLED_SECONDS: Final = 10
 """How long a node that has begun to write may say nothing, before others write."""
@@ -56,9 +56,6 @@ ASKING: Final = 10
 ASKING_SECONDS: Final = 0.5
 """How often, and after how many seconds, it is asked what became of a COMMIT that was not answered."""
 
-SETTLING_SECONDS: Final = 3.0
-"""How long a process that begins waits for one that served another contract, and has just ended."""
-
 NOTHING: Final[series.Alike] = MappingProxyType({})
 
 _due = attrgetter("due")
@@ -68,10 +65,6 @@ Ended: TypeAlias = str | Lost
 """What a COMMIT says of itself, or that nobody heard it."""
 
 _BEGIN: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-
-
-class HeldElsewhere(Exception):
-    """Another process serves the database, of another contract."""
 
 
 class Writer:
@@ -90,6 +83,7 @@ class Writer:
         self.longest = LONGEST_SUM
         self._servers = servers
         self._serves = serves
+        self._noted = Noted(serves)
         self._commit = f"NOTIFY {CHANNEL}; COMMIT" if tells else "COMMIT"
         self.notes = notes
         self._lease = lease
@@ -178,8 +172,12 @@ class Writer:
         return yielding
 
     def _close(self) -> None:
-        if self._link is not None:
-            self._loop.run_until_complete(self._link.close())
+        if (link := self._link) is not None:
+            if self._opened and self._lease is None:
+                self._unchain()
+                with suppress(Exception):  # who begins with another contract waits for it then
+                    self._loop.run_until_complete(link.execute(at_once(self._noted.ends())))
+            self._loop.run_until_complete(link.close())
         self._loop.close()
 
     def _look(self) -> None:
@@ -206,12 +204,14 @@ class Writer:
 
     def _first_connected(self) -> Link:
         """The same, with some patience."""
-        end = monotonic() + SETTLING_SECONDS
+        since: dict[bool, float] = {}
         while True:
             try:
                 return self._connected()
-            except HeldElsewhere:
-                if monotonic() > end:
+            except HeldElsewhere as error:
+                if error.lost and error.lost not in since:
+                    log.warning("%s: it is waited for", error)
+                if monotonic() > since.setdefault(error.lost, monotonic()) + error.patience:
                     raise
             self._await(asyncio.sleep(0.1))
 
@@ -224,8 +224,8 @@ class Writer:
             }
             link = self._await(self._servers.open(bounds))
             try:
-                if not self._await(self._may_serve(link)):
-                    raise HeldElsewhere
+                if (others := self._await(self._beside(link))) is not None:
+                    raise HeldElsewhere(others)
             except BaseException:
                 self._await(link.close())
                 raise
@@ -233,14 +233,20 @@ class Writer:
             self._link = link
         return self._link
 
-    async def _may_serve(self, link: Link) -> bool:
-        if self._lease is None:
-            return await served(link, self._serves, self._opened)
-        return self._lease.node != 0 or await may_serve(link, self._serves)
-
-    def take_lease(self, ask: Callable[..., list[Any]]) -> None:
-        """In the transaction that opens the database, at its end."""
+    async def _beside(self, link: Link) -> Others | None:
+        """Those who keep this one from serving."""
         if self._lease is not None:
+            return None if self._lease.node else await beside(link, self._serves)
+        others = await served(link, self._serves, self._opened)
+        if others is None and self._opened:
+            await link.execute(at_once(self._noted.begins()))
+        return others
+
+    def note(self, ask: Callable[..., list[Any]]) -> None:
+        """That this process serves: in the transaction that opens the database, at its end."""
+        if self._lease is None:
+            ask(self._noted.begins())
+        else:
             self._lease.take(ask)
 
     def begun(self, marked: Sequence[Waiting] | None = None, works: series.Alike = NOTHING) -> Link:
@@ -290,8 +296,8 @@ class Writer:
                 if not link.is_lost:
                     self._await(link.execute("ROLLBACK"))
                 raise
-        except HeldElsewhere:
-            self.failing = "another process serves the database, of another contract"
+        except HeldElsewhere as error:
+            self.failing = str(error)
             return [(None, Unavailable(self.failing))] * len(batch)
         except Exception as error:
             found = meaning_to_a_work(error)

@@ -1,0 +1,139 @@
+"""A process that has lost PostgreSQL still serves what it serves: whoever would serve another contract meanwhile, or
+have the database alone, waits for it to come back, whichever way it was lost; and not for ever for one that was
+killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from math import inf
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+from tests.http_cases import serving
+from tests.postgresql import server
+from tests.postgresql.clusters import Cluster, clusters
+from tests.postgresql.nodes import CONTRACT, nodes
+from tests.postgresql.test_nodes import CUT
+from tests.postgresql.test_pooled import pooled
+from tests.postgresql.test_service import planned
+from tests.postgresql.test_standby import asked
+from tests.waiting import PATIENCE, until
+
+from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store import postgresql_serving, postgresql_writer
+from ninefold.runtime.store.changing import NotUpgraded
+from ninefold.runtime.store.opening import open_database
+from ninefold.runtime.store.protocol import Opened, Refused
+from ninefold.runtime.store.upgrading import drop_from
+
+pytestmark = pytest.mark.serves
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is there is not about to end, and may take as long as it likes to come back."""
+    monkeypatch.setattr(postgresql_serving, "SETTLING_SECONDS", 0.0)
+    monkeypatch.setattr(postgresql_serving, "RETURN_SECONDS", 3600.0)
+
+
+@pytest.fixture
+def other() -> ServicePlan:
+    plan = planned(CONTRACT)
+    return replace(plan, limits=replace(plan.limits, said={"body size": 1}))
+
+
+def crash(one: Cluster, _: Cluster) -> None:
+    one.kill()
+    one.begin()
+
+
+def restart(one: Cluster, _: Cluster) -> None:
+    one.stop()
+    one.begin()
+
+
+def recover(one: Cluster, _: Cluster) -> None:
+    one.kill_one()
+
+
+def cut(one: Cluster, _: Cluster) -> None:
+    server.run(one.url, CUT)
+
+
+def promote(one: Cluster, two: Cluster) -> None:
+    one.kill()
+    two.promote()
+
+
+LOSSES: Final = (crash, restart, recover, cut, promote)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_nobody_takes_the_place_of_who_has_lost_its_connection(
+    loss: Callable[[Cluster, Cluster], None], other: ServicePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes back when it writes, and would be refused then."""
+    monkeypatch.setattr(postgresql_writer, "PINGS", inf)
+    monkeypatch.setattr(postgresql_writer, "AWAY_PINGS", inf)
+    with clusters(2) as (one, two), ExitStack() as stack:
+        server.make(one.where)
+        one.begin()
+        url = one.url
+        if loss is promote:
+            url = asked(one.where, two.where)
+            two.standby_of(one)
+        client = stack.enter_context(serving(planned(CONTRACT), url, {}))
+        assert client.post("/halls", json={"most": 1}).status_code == 201
+        if loss is promote:
+            [(written,)] = server.run(one.url, "SELECT pg_current_wal_lsn()::text")
+            until(lambda: server.run(two.url, f"SELECT 1 WHERE pg_last_wal_replay_lsn() >= '{written}'"))
+        loss(one, two)
+        with ThreadPoolExecutor(1) as thread:
+            begins = thread.submit(open_database, url, other)
+            nobody_has_it_alone(url)
+            assert not begins.done()
+            until(lambda: client.post("/halls", json={"most": 1}).status_code == 201)
+            refused(begins.result())
+
+
+def nobody_has_it_alone(url: str) -> None:
+    with pytest.raises(NotUpgraded, match="may come back"):
+        drop_from(url, ("x",))
+
+
+def refused(opened: Opened | Refused) -> None:
+    assert isinstance(opened, Refused) and "is served by another process" in opened.message, opened
+
+
+@pytest.mark.parametrize("loss", ['TRUNCATE "$node"', "UPDATE \"$node\" SET until = '-infinity'"])
+def test_nobody_takes_the_place_of_who_has_lost_its_lease(loss: str, other: ServicePlan) -> None:
+    url = server.database()
+    with pooled("pooler", url) as behind, serving(planned(CONTRACT), behind, {}, pooled=True) as client:
+        server.run(url, loss)
+        refused(open_database(url, other))
+        until(lambda: client.post("/halls", json={"most": 1}).status_code == 201)
+
+
+def test_who_does_not_come_back_is_waited_for_and_who_has_ended_is_not(
+    other: ServicePlan, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    url, known = server.database(), 'SELECT serves, gone IS NULL FROM "$process"'
+    with nodes(url, 2) as both:
+        [one, two] = server.run(url, known)
+        assert one == two and one[1]
+        both[0].end()
+        assert server.run(url, known) == [one]
+        both[1].kill()
+        nobody_has_it_alone(url)
+        monkeypatch.setattr(postgresql_serving, "RETURN_SECONDS", 0.5)
+        monkeypatch.setattr(postgresql_serving, "SETTLING_SECONDS", PATIENCE)
+        server.run(url, 'UPDATE "$process" SET gone = NULL')
+        begun = open_database(url, other)
+        assert isinstance(begun, Opened) and "it is waited for" in caplog.text
+        [(serves, is_there)] = server.run(url, known)
+        assert is_there and serves != one[0]
+        begun.database.close()
+        assert server.run(url, known) == []
