@@ -25,6 +25,7 @@ READS_ONLY: Final = "default_transaction_read_only = on"
 SERIAL: Final = "default_transaction_isolation = 'serializable'"
 FORGETS: Final = "synchronous_commit = off"
 OF_A_SESSION: Final = (ROUNDS, READS_ONLY, SERIAL, FORGETS)
+CUTS: Final = ("statement_timeout = '1h'", "lock_timeout = '1h'", "transaction_timeout = '1h'")
 OTHERWISE: Final = (
     *OF_A_SESSION,
     "DateStyle = 'SQL, DMY'",
@@ -119,7 +120,7 @@ def test_who_says_nothing_to_a_setting_is_given_up(monkeypatch: pytest.MonkeyPat
         asyncio.run(asyncio.wait_for(Link.open(server.url("postgres")), PATIENCE))
 
 
-@pytest.mark.parametrize("setting", OF_A_SESSION)
+@pytest.mark.parametrize("setting", [*OF_A_SESSION, *CUTS[: 2 + (int(server.VERSION) >= 17)]])
 def test_behind_a_pooler_one_that_a_session_would_have_otherwise_is_refused(setting: str) -> None:
     url, plan = settled(server.database(), setting), compiled(CONTRACT).plan_for("postgresql")
     assert plan is not None

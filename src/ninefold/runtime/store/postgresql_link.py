@@ -254,7 +254,7 @@ class Link:
             return await self._connection.prepare(text, name=name)
         # It ends in no Sync, without which a pooler waits for more; and where it meets new types, asyncpg sets `jit`.
         inner = self._connection.is_in_transaction()
-        await self._connection.execute("SAVEPOINT taken" if inner else "BEGIN")
+        await self._connection.execute("SAVEPOINT taken" if inner else f"BEGIN{self.local}")
         try:
             return await self._connection.prepare(text, name=name)
         finally:

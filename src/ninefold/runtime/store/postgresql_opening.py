@@ -160,7 +160,7 @@ def _opened(
     # What may be served may have changed until it was this one's turn.
     if (others := loop.run_until_complete(beside(link, serves))) is not None:
         raise HeldElsewhere(others)
-    examine(ask, name)
+    examine(ask, name, link.pooled)
     session = Transaction(link, loop, LONGEST_SUM, guarded=True)
     found = known(ask, name)
     told: tuple[str, ...] = ()
@@ -251,14 +251,14 @@ def keep_others_out(link: Link, loop: AbstractEventLoop, name: str) -> None:
         raise NotServed(Refused(f"another process moves or upgrades the database {name}"))
 
 
-def examine(ask: Ask, name: str) -> None:
+def examine(ask: Ask, name: str, pooled: bool = False) -> None:
     """Whether a PostgreSQL can be served from at all. Raises NotServed."""
     version, encoding = int(ask("SHOW server_version_num")[0][0]), ask("SHOW server_encoding")[0][0]
     if version < OLDEST * 10_000:
         raise _refused(name, f"it is PostgreSQL {version // 10_000}, and {OLDEST} is the oldest that will do")
     if encoding != "UTF8":
         raise _refused(name, f"its encoding is {encoding}, and not UTF8")
-    if (told := unfit(ask)) is not None:
+    if (told := unfit(ask, pooled)) is not None:
         setting, found, own = told
         raise _refused(name, f"its setting {setting} is {found}", f"set it to {own}, for this user or database")
     before = time()

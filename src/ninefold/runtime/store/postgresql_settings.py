@@ -40,6 +40,9 @@ _AS_LONG_AS_IT_TAKES: Final = {
 _LATER: Final = "transaction_timeout = 0"
 """What a session is told once it has begun: to begin with it is an error before PostgreSQL 17."""
 
+_CUTTING: Final = ("lock_timeout", "statement_timeout", "transaction_timeout")
+"""Those that end a statement that is a transaction by itself, of which a pooled connection can say nothing before."""
+
 
 def of_session(bounds: Mapping[str, str]) -> dict[str, str]:
     name = f"ninefold {os.getpid()}"
@@ -67,11 +70,13 @@ def _has_later(connection: Any) -> bool:
     return bool(connection.get_server_version().major >= 17)
 
 
-def unfit(ask: Ask) -> tuple[str, str, str] | None:
+def unfit(ask: Ask, pooled: bool) -> tuple[str, str, str] | None:
     """A setting of a session with which a service answers otherwise, what it is, and what it has to be. A session of
-    ours has its own; behind a pooler there is none."""
-    for name, found in ask("SELECT name, setting FROM pg_settings WHERE name = ANY($1)", [*OWN, *_AS_GOOD]):
-        own, is_as_good = OWN.get(name, "on"), _AS_GOOD.get(name)
-        if found != own and not (is_as_good is not None and is_as_good(found)):
-            return name, found, own
+    ours has its own; behind a pooler there is none, and what is asked is beside those of the transaction."""
+    wanted = {**OWN, "synchronous_commit": "on", **dict.fromkeys(_CUTTING if pooled else (), "0")}
+    found_by = f"SELECT name, {'reset_val' if pooled else 'setting'}, coalesce(unit, '') FROM pg_settings"
+    for name, found, unit in ask(f"{found_by} WHERE name = ANY($1)", [*wanted]):
+        is_as_good = _AS_GOOD.get(name)
+        if found != wanted[name] and not (is_as_good is not None and is_as_good(found)):
+            return name, found + unit, wanted[name]
     return None
