@@ -15,7 +15,8 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import endpoints as stated
 from ninefold.language.fact import Gap, value_of
 from ninefold.plan.routes import Rule
-from ninefold.values import Anything, Object, Type, from_schema
+from ninefold.values import Anything, Object, Type
+from ninefold.values.of_schemas import from_schema
 
 
 def body_members(

@@ -21,7 +21,8 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Shown, value_of
 from ninefold.language.functions import Function
-from ninefold.values import Object, Text, Type, from_schema, optional
+from ninefold.values import Object, Text, Type, optional
+from ninefold.values.of_schemas import from_schema
 
 
 def function_of(endpoint: Endpoint, contract: Contract) -> Function | None:

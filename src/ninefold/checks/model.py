@@ -33,20 +33,8 @@ from ninefold.language import resources as stated
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_open, is_stated, value_of
 from ninefold.language.parameters import Parameter
-from ninefold.values import (
-    Anything,
-    Array,
-    Digest,
-    Null,
-    Object,
-    Row,
-    Text,
-    Timestamp,
-    Type,
-    from_schema,
-    optional,
-    required,
-)
+from ninefold.values import Anything, Array, Digest, Null, Object, Row, Text, Timestamp, Type, optional, required
+from ninefold.values.of_schemas import from_schema
 
 
 @dataclass(frozen=True)

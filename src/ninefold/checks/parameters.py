@@ -43,10 +43,10 @@ from ninefold.values import (
     Text,
     Timestamp,
     Type,
-    from_schema,
     json_reader,
     required,
 )
+from ninefold.values.of_schemas import from_schema
 
 Place: TypeAlias = Literal["path", "query", "header"]
 

@@ -43,10 +43,10 @@ from ninefold.values import (
     Text,
     Timestamp,
     Type,
-    from_schema,
     optional,
     required,
 )
+from ninefold.values.of_schemas import from_schema
 
 
 def check_resources(

@@ -22,7 +22,8 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.operator.rows import Caller, Looked, filters_of, look
 from ninefold.runtime.store.opening import open_to_read
 from ninefold.runtime.store.protocol import Unavailable
-from ninefold.values import Invalid, Text, Timestamp, Value, from_schema
+from ninefold.values import Invalid, Text, Timestamp, Value
+from ninefold.values.of_schemas import from_schema
 
 LARGEST = 10_000_000
 """Rows that are asked for at once, at most."""

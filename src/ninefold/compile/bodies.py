@@ -156,12 +156,19 @@ def _with_members(schema: dict[str, Any], operation: Operation, checked: Checked
         array = None if effect.each is None else member_of_body(effect.each)
         if array in properties:
             held = _of_items(effect, checked.resources[effect.resource], unknown)
-            own = properties[array].get("items", {})
-            properties[array] = {**properties[array], "items": {"allOf": [own, held]} if own else held}
+            own = properties[array]
+            first = (
+                {"prefixItems": [_besides(each, held) for each in own["prefixItems"]]} if "prefixItems" in own else {}
+            )
+            properties[array] = {**own, **first, "items": _besides(own.get("items", True), held)}
     needed = [
         *dict.fromkeys((*schema.get("required", ()), *(each.name for each in operation.takes.members if each.required)))
     ]
     return {**schema, "properties": properties} | ({"required": needed} if needed else {})
+
+
+def _besides(one: dict[str, Any] | bool, other: dict[str, Any]) -> dict[str, Any]:
+    return other if one is True or one == {} else {"allOf": [one, other]}
 
 
 def _with_constants(schema: dict[str, Any], operation: Operation) -> dict[str, Any]:

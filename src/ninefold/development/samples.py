@@ -59,8 +59,10 @@ def _sample(schema: Any, root: Any, depth: int) -> Any:
             properties = schema.get("properties", {})
             return {name: _sample(properties.get(name, {}), root, depth + 1) for name in schema.get("required", ())}
         case "array":
-            items = _sample(schema.get("items", {}), root, depth + 1)
-            return [items] * min(schema.get("minItems", 0), 3)
+            first = [_sample(each, root, depth + 1) for each in schema.get("prefixItems", ())]
+            least = schema.get("minItems", 0)
+            others = [_sample(schema.get("items", {}), root, depth + 1)] * min(least - len(first), 3)
+            return [*first, *others][:least]
         case "string":
             alone = whole(schema, root)
             longer = (text * (1 + schema.get("minLength", 0) // len(text)) for text in CANDIDATES)

@@ -36,7 +36,8 @@ from ninefold.runtime.messages.violations import (
 )
 from ninefold.runtime.messages.weight import per_byte
 from ninefold.runtime.messages.whole import Whole
-from ninefold.values import Array, Invalid, Row, Type, Value, from_schema, json_reader, optional, to_json
+from ninefold.values import Array, Invalid, Row, Type, Value, json_reader, optional, to_json
+from ninefold.values.of_schemas import from_schema
 
 
 def _keeps(schemas: Schemas, type_: Type, value: Value) -> bool:
