@@ -146,12 +146,15 @@ def may_say_more(scheme: Scheme) -> bool:
 def read_by_nobody(findings: Findings) -> None:
     survey = findings.survey
     told: set[Span] = set()
+    is_field = any(field.name == "caller" for each in findings.resources for field in value_of(each.fields) or ())
     for endpoint in survey.endpoints:
         admitted = survey.admitted(endpoint)
         alone = _is_for_anyone_alone(admitted)
         line = next((each.who.span for each in admitted if each.who.text == ANYONE), endpoint.span)
         issues = endpoint.issues is not None and not isinstance(endpoint.issues, StatedNone)
         for expression, shared in _of_endpoint(endpoint, survey) if alone else ():
+            if is_field and _is_caller(expression.ast):
+                continue  # by itself, in a list of fields
             if expression.span not in told and _reads(expression, shared, issues):
                 told.add(expression.span)
                 _say(f"`{endpoint.key}` is for anyone alone, and reads `caller`", expression, line, findings)

@@ -177,7 +177,8 @@ def _drawn(text: str, column: int = 0) -> str:
 
 
 def visible(text: str) -> str:
-    """Text that a terminal shows and does not obey: control and format characters as visible signs."""
+    """Text that a terminal shows and does not obey: control and format characters, and spaces that are none to YAML, as
+    visible signs."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(_sign(char) for char in text)
@@ -189,6 +190,6 @@ def _sign(char: str) -> str:
         return chr(0x2400 + point)
     if point == 0x7F:
         return "\u2421"
-    if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") and char not in _JOINERS:
+    if char != " " and unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs") and char not in _JOINERS:
         return f"<U+{point:04X}>"
     return char

@@ -106,10 +106,11 @@ class Parts(ABC):
         if value is typed and isinstance(of, Row) and not (isinstance(typed.type, Row) and is_reference(typed)):
             shape = self.scope.model.get(of.resource)
             if shape is not None:
-                one = "there is one, without a primary key"
+                one, need_not = "there is one, without a primary key", "which row is meant need not be said"
                 why = f"its primary key is {_listed(shape.primary_key)}" if shape.primary_key else one
                 message = f"a row of `{of.resource}` is no value: {why}"
-                self._problem(codes.NOT_A_VALUE, message, ast, ("compare the fields one by one",))
+                help = "compare the fields one by one" if shape.primary_key else need_not
+                self._problem(codes.NOT_A_VALUE, message, ast, (help,))
                 return None
         return self._placed(value, ast)
 

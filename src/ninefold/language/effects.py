@@ -46,7 +46,7 @@ class Effect:
         "where", shapes.Expression(),
         "All rows of which it holds are updated, deleted or take the transition; a row is created or put if it holds. "
         "`this` is the row acted on, and a resource's name the row that changes.",
-        "A new row is made always; an effect on rows that are there is an error.")
+        "A new row is made always; an effect on rows that are there is an error, but of a resource of one row.")
     each: Expression | None = adds(
         "each", shapes.Expression(shapes.Sight.NONE),
         "A row is created, or put, for each item of this array; the item is `each`.",

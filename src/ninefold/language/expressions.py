@@ -15,6 +15,7 @@ from ninefold.expressions.ast import Ast, Const, Problem
 from ninefold.expressions.ast import Name as AstName
 from ninefold.expressions.parse import parse
 from ninefold.expressions.terms import spelled_out, terms_read
+from ninefold.expressions.tokens import RESERVED
 from ninefold.expressions.tree import with_inner_quotes
 from ninefold.language import shapes
 from ninefold.language.fact import Name
@@ -149,7 +150,7 @@ def _is_called(r: Reading, found: Ast) -> bool:
 
 def expression(r: Reading, node: Node, slot: Slot, listed: bool = False) -> Expression | None:
     """An expression of CEL. A number, a truth value or `null` is one as it stands. `listed`: it may be the name of a
-    field, which no term with parameters is."""
+    field, which no term with parameters is, and which may be a word that CEL keeps for itself."""
     stands = constant_in(node)
     if stands is not None:
         written = r.document.source.cut(node.span)
@@ -160,7 +161,8 @@ def expression(r: Reading, node: Node, slot: Slot, listed: bool = False) -> Expr
     if not isinstance(node, Scalar) or not node.text.strip():
         unread(r, node, slot)
         return None
-    found = parse(node.text)
+    word = node.text if listed and node.text in RESERVED else None
+    found = parse(node.text) if word is None else AstName(word, 0, len(word))
     used: tuple[Name, ...] = ()
     if r.terms and not isinstance(found, Problem) and not (listed and _is_called(r, found)):
         read = [r.terms[name] for name in terms_read(found, r.terms)]

@@ -116,8 +116,8 @@ class Field:
         side="moves")
     on_change: Fact[tuple[OnChange, ...]] | None = adds(
         "on change", shapes.OneOf((shapes.Expression(), shapes.MappingOf("fields to expressions"))),
-        "The value at every write, creation included; of `{title or text: E}`, at creation and where one of these "
-        "changes.",
+        "The value at every write, at creation where `on create` gives none; of `{title or text: E}`, then and where "
+        "one of these changes.",
         "Writes leave the field alone.", read=on_change, words=changes_in_words, meanings=("who gives a value",),
         side="moves")
     computed: Fact[Expression] | None = adds(
