@@ -14,8 +14,9 @@ from tests.parts import LIMITS_AND_VERSIONS
 
 from ninefold.pipeline import compile_document
 from ninefold.runtime.http.chunks import TOKEN
-from ninefold.runtime.http.cycle import begun_head, response_head
+from ninefold.runtime.http.cycle import begun_head, response_head, status_line
 from ninefold.runtime.http.framing import fields_are_sound
+from ninefold.tools.propose.responses import STATUSES, Status
 
 pytestmark = pytest.mark.serves
 
@@ -145,3 +146,9 @@ def test_what_is_no_field_is_told_of_names_and_of_values_alike(fields: list[tupl
     else:
         with pytest.raises(ValueError, match="a header of the response is none"):
             begun_head(200, b"", tuple(fields))
+
+
+@pytest.mark.parametrize("status", STATUSES.values())
+def test_a_phrase_is_the_one_that_is_proposed_as_a_title(status: Status) -> None:
+    """Python has had other phrases for some of them, until RFC 9110 came, and has them still before 3.13."""
+    assert status_line(status.number) == f"HTTP/1.1 {status.number} {status.phrase}\r\n".encode()

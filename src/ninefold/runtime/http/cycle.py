@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
 from operator import itemgetter
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.http.chunks import TOKEN, Refused
@@ -77,8 +77,17 @@ class Connection(Protocol):
         """The response cannot be whole."""
 
 
+_PHRASES: Final = {status.value: status.phrase for status in HTTPStatus} | {
+    413: "Content Too Large",
+    414: "URI Too Long",
+    416: "Range Not Satisfiable",
+    422: "Unprocessable Content",
+}
+"""As RFC 9110, section 15, has them; before 3.13 Python has these four as older documents had them."""
+
+
 def status_line(status: int) -> bytes:
-    phrase = HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else ""
+    phrase = _PHRASES.get(status, "")
     return f"HTTP/1.1 {status} {phrase}\r\n".encode("ascii")
 
 
