@@ -33,18 +33,23 @@ from ninefold.plan import limits as plan_of_limits
 from ninefold.plan import operations, problems, routes, writes
 from ninefold.plan import versioning as plan_of_versions
 from ninefold.plan.jobs import Timer
+from ninefold.plan.service import ServicePlan
 from ninefold.plan.statement import parts
 
-PART: Final = "a part as a whole: there is one of it, and the plan has its facts by name"
+WHERE: Final = "it says where others stand"
 STATEMENT: Final = "what is said of rows is in the statements"
 
 CARRIERS: Final[dict[type, tuple[type, ...]]] = {
+    authentication.Authentication: (ServicePlan,),
     authentication.Scheme: (plan_of_schemes.Scheme, writes.Issue),
     endpoints.Endpoint: (routes.Served,),
+    endpoints.Endpoints: (ServicePlan,),
     parameters.Parameter: (routes.Parameter,),
     responses.Cors: (routes.Cors,),
     errors.ErrorCode: (problems.ErrorCode,),
+    errors.Errors: (ServicePlan,),
     events.Envelope: (plan_of_events.Envelope,),
+    events.Events: (ServicePlan,),
     events.EventKind: (plan_of_events.Event,),
     events.Webhooks: (plan_of_events.Webhooks,),
     limits.Limits: (plan_of_limits.Limits,),
@@ -55,24 +60,20 @@ CARRIERS: Final[dict[type, tuple[type, ...]]] = {
     states.Machine: (Timer, writes.Transition),
     states.Transition: (Timer, writes.Transition),
     versioning.Version: (plan_of_versions.Version,),
+    versioning.Versioning: (ServicePlan,),
 }
 """By a record of the language, what of the plan carries what it says."""
 
 WITHOUT_ONE: Final[dict[type, str]] = {
-    authentication.Authentication: PART,
     check.Check: STATEMENT,
     effects.Effect: STATEMENT,
-    endpoints.Endpoints: PART,
-    errors.Errors: PART,
     errors.Shape: "the body of an error is made of its content alone",
-    events.Delivery: PART,
-    events.Events: PART,
+    events.Delivery: WHERE,
     functions.Function: "what is called is the operator's",
     resources.Resource: STATEMENT,
-    resources.Resources: PART,
+    resources.Resources: WHERE,
     resources.SharedType: STATEMENT,
     versioning.Change: "what an older version is, a contract is",
-    versioning.Versioning: PART,
 }
 """The other records, each with why the plan has no `said` of it."""
 

@@ -18,9 +18,9 @@ from tests.test_plain_values import CARRIERS
 import ninefold.plan
 from ninefold.diff import meaning
 from ninefold.diff.verdicts import side_of
-from ninefold.language.authentication import Scheme
+from ninefold.language.authentication import Authentication, Scheme
 from ninefold.language.declaration import Declared, members
-from ninefold.language.endpoints import BEFORE_THE_CASE, Endpoint
+from ninefold.language.endpoints import BEFORE_THE_CASE, Endpoint, Endpoints
 from ninefold.language.errors import ErrorCode
 from ninefold.language.events import Envelope, Webhooks
 from ninefold.language.limits import Limits, Pages, Rate
@@ -28,14 +28,16 @@ from ninefold.language.parameters import Parameter
 from ninefold.language.requests import Requests
 from ninefold.language.resources import Field
 from ninefold.language.responses import Cors
-from ninefold.language.versioning import Version
+from ninefold.language.versioning import Version, Versioning
 from ninefold.plan.routes import Case
 
 CASES = Path(__file__).parents[1] / "cases"
 ORDERS = ROOT / "examples" / "orders.md"
 PLACES = {
     Cors: (4, "cors."),
+    Authentication: (5, ""),
     Endpoint: (4, "ENDPOINT."),
+    Endpoints: (4, ""),
     Envelope: (6, "delivery.envelope."),
     ErrorCode: (7, "codes.CODE."),
     Field: (2, "RESOURCE.fields.FIELD."),
@@ -46,6 +48,7 @@ PLACES = {
     Requests: (4, "requests."),
     Scheme: (5, "schemes.SCHEME."),
     Version: (9, "versions.VERSION."),
+    Versioning: (9, ""),
     Webhooks: (6, "delivery.webhooks."),
 }
 KEYS = [(record, each) for record in PLACES for each in members(record) if isinstance(each.key.shape, PLAIN)]

@@ -95,6 +95,12 @@ def test_what_goes_along_to_the_plan_is_plain_and_has_a_carrier(record: type, ea
     assert record in CARRIERS, "the plan has no `said` for this record: give it one"
 
 
+def test_a_key_of_a_part_as_a_whole_is_of_one_part() -> None:
+    """What parts say as a whole stands in one mapping of the plan."""
+    keys = [key.path for key in vocabulary() if key.path and "." not in key.path and not key.is_placeholder]
+    assert len(keys) == len(set(keys))
+
+
 def test_every_record_has_a_carrier_or_a_reason() -> None:
     assert not CARRIERS.keys() & WITHOUT_ONE.keys()
     assert {*RECORDS} == CARRIERS.keys() | WITHOUT_ONE.keys()

@@ -241,11 +241,12 @@ class Accepted:
 
 
 @dataclass(frozen=True)
-class Checked:
+class Checked(Saying):
     """`row_rules[resource][who]` is the condition of the rows that such a caller sees; None: every row. Who is
     not named there sees none. `model` is what expressions know of the resources. `types` are the schemas that fields
     share, by name, each with what it refers to inside it; a field's schema holds them in the place of their `$ref`.
-    `requests`: how they are read of which nothing else is said. `places`: where everything is stated."""
+    `requests`: how they are read of which nothing else is said. `places`: where everything is stated. `said`: what
+    parts say as a whole, but for limits."""
 
     name: str
     title: str

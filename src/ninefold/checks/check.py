@@ -36,6 +36,7 @@ from ninefold.diagnostics.diagnostic import Outcome, has_errors, in_order
 from ninefold.diagnostics.source import Span, Spans
 from ninefold.expressions.ast import Member, every
 from ninefold.expressions.ast import Name as NameAst
+from ninefold.language.declaration import said
 from ninefold.language.expressions import expressions_in
 from ninefold.language.fact import text_of, value_of
 from ninefold.language.question import OpenQuestion
@@ -134,6 +135,7 @@ def _checked(contract: Contract, open_questions: tuple[OpenQuestion, ...], findi
         left_out=tuple(f"{question.text}: {question.left_out} (line {line})" for question, line in left_out),
         proposals=tuple(_accepted(contract)),
         places=Places(contract.document),
+        said={key: plain for name, part in contract.parts if name != "limits" for key, plain in said(part).items()},
         **_words(findings),
     )
 

@@ -53,6 +53,7 @@ def _plan(checked: Checked, dialect: Dialect) -> ServicePlan:
     return ServicePlan(
         name=checked.name,
         title=checked.title,
+        said=dict(checked.said),
         base=tuple(segment for segment in checked.base.split("/") if segment),
         schema=schema(checked),
         routes=(*routes, *(blocked(each) for each in checked.stopped)),

@@ -15,6 +15,7 @@ from ninefold.diff.verdicts import side_of
 from ninefold.language.declaration import join
 from ninefold.language.json_schema import TELLING
 from ninefold.language.key import Side
+from ninefold.language.table import vocabulary
 from ninefold.plan.routes import Route
 from ninefold.plan.schema import Stored
 from ninefold.plan.service import ServicePlan
@@ -23,7 +24,7 @@ from ninefold.values.keywords import BY_NAME
 RouteKey: TypeAlias = tuple[str | None, str]
 """A version, None being the newest, and the endpoint as it is written there."""
 
-_WORDS: Final = frozenset(("name", "title", "gaps", "not_in_force", "proposals", "routes", "versions"))
+_WORDS: Final = frozenset(("name", "title", "gaps", "not_in_force", "proposals", "routes", "versions", "said"))
 """What of a plan is words for people; and what is looked at apart."""
 
 _OF_PLACES: Final = frozenset(("trace", "places", "place", "seen", "sort_trace", "tag_prefix", "reasons"))
@@ -59,9 +60,10 @@ _SAID: Final[dict[str, tuple[int, str]]] = {
     "cors": (4, "cors"), "schemes": (5, "schemes.SCHEME"), "follows": (5, "schemes.SCHEME"),
     "requests": (4, "requests"), "events": (6, "kinds.KIND"), "webhooks": (6, "delivery.webhooks"),
     "envelope": (6, "delivery.envelope"), "codes": (7, "codes.CODE"), "limits": (8, ""), "rates": (8, "rates.RATE"),
-    "paging": (8, "pages"), "versions": (9, "versions.VERSION"),
+    "paging": (8, "pages"), "versions": (9, "versions.VERSION"), "parts": (0, ""),
 }  # fmt: skip
-"""The members of a plan that have a `said`, and where in the language its keys stand, or around it."""
+"""The members of a plan that have a `said`, and where in the language its keys stand, or around it. Those of parts as a
+whole say themselves of which (0)."""
 
 
 class Piece:
@@ -137,6 +139,7 @@ NOTHING: Final = Felt({}, {}, {})
 def meaning(plan: ServicePlan) -> Meaning:
     routes: dict[RouteKey, Piece] = {(None, each.key): Piece(each) for each in plan.routes}
     rest = {name: Piece(getattr(plan, name)) for name in plan.__struct_fields__ if name not in _WORDS}
+    rest["parts"] = Piece({"said": plan.said})
     by_version: dict[str | None, tuple[Route, ...]] = {None: plan.routes}
     versions = plan.versions
     if versions is not None:
@@ -255,7 +258,9 @@ def _apart(value: Any, name: str) -> tuple[_Said, Any]:
 def _sides_of_said(old: _Said, new: _Said) -> Iterator[Side]:
     for (name, was), (_, now) in zip(old, new, strict=False):  # another number of them is a difference of its own
         part, at = _SAID[name]
-        yield from (side_of(part, join(at, key)) for key in {**was, **now} if was.get(key) != now.get(key))
+        for key in {**was, **now}:
+            if was.get(key) != now.get(key):
+                yield side_of(part or next(each.part for each in vocabulary() if each.path == key), join(at, key))
 
 
 def _with_cases(route: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ninefold.plan.limits import Limits
 from ninefold.plan.operator import OperatorOperations, Records
 from ninefold.plan.problems import Problems
 from ninefold.plan.routes import Cors, Route, Served
+from ninefold.plan.said import Saying
 from ninefold.plan.schema import Schema, Stored
 from ninefold.plan.versioning import Versions
 
@@ -41,9 +42,9 @@ class OperatorValue(msgspec.Struct, frozen=True, omit_defaults=True):
     blocks: tuple[str, ...] = ()
 
 
-class ServicePlan(msgspec.Struct, frozen=True, omit_defaults=True):
+class ServicePlan(Saying, frozen=True, omit_defaults=True):
     """`name` is the document's name without its ending; `title` the contract's title. `base` are the path segments
-    before those of every route."""
+    before those of every route. `said`: what parts say as a whole, but for limits, which have their own."""
 
     name: str
     title: str
