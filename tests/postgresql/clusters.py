@@ -64,7 +64,7 @@ class Cluster:
         of_clients = (
             "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
         )
-        ((pid,), *_) = server.run(self.url, of_clients)
+        ((pid,), *_) = until(lambda: server.run(self.url, of_clients))
         os.kill(pid, signal.SIGKILL)
         until(lambda: state(pid) in ("Z", ""))
         until(self._answers)
