@@ -165,6 +165,26 @@ def of_rows(folder: Path, arguments: argparse.Namespace) -> str:
     return table("As there are more rows", told, sizes, found)
 
 
+def of_callers(folder: Path, arguments: argparse.Namespace) -> str:
+    sizes = [100, 1_000, 10_000]
+    with ExitStack() as services:
+        processes = []
+        for size in sizes:
+            peers.CUSTOMERS = size
+            rows, lines = filled(folder / str(size), 20_000)
+            process = services.enter_context(door.side(door.HOUSE / "src", door.CONTRACT, rows, lines))
+            for _ in range(2 * size // door.BATCH):  # most of them have come before
+                door.tell(process, "ask", "read")
+            processes.append(process)
+        found = asked(processes, arguments.rounds, ("read", "create"))
+        found.append(("MB", [resident(each.pid) for each in processes]))
+    told = (
+        "Customers, each with a key of his own, who ask for what is theirs of 20,000 orders, of 10,000 some 4,000: CPU "
+        "of a request without a socket, in turn."
+    )
+    return table("As there are more callers", told, sizes, found)
+
+
 # ── Over sockets ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -351,6 +371,7 @@ TABLES = {
     "contract": of_resources,
     "endpoints": of_endpoints,
     "rows": of_rows,
+    "callers": of_callers,
     "connections": of_connections,
     "listeners": of_listeners,
     "subscribers": of_subscribers,
