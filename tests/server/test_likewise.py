@@ -28,6 +28,7 @@ from tests.slices import LONG, some
 from ninefold.cli.plan import listing
 from ninefold.diff.ablate.fixed import Asked, Whole, rehearse, scripts
 from ninefold.diff.rehearsal import ADDRESS, Moment, Rehearsal, Told
+from ninefold.runtime.cache import Cache
 from ninefold.runtime.http import awaiting, direct, known
 from ninefold.runtime.http.access_log import Record, lines
 from ninefold.runtime.http.app import Application
@@ -49,6 +50,7 @@ from ninefold.runtime.request import handed as at_handed
 from ninefold.runtime.request import left_of_writes, likewise
 from ninefold.runtime.request.exchange import Exchange, call_of
 from ninefold.runtime.request.left import Given
+from ninefold.runtime.request.schemes import MOST_KEPT, Scheme, Tokens
 from ninefold.runtime.store.memory import Memory
 from ninefold.runtime.store.protocol import Answered, BoundStatement, Row, Session, Statistics, Stored, settling
 
@@ -69,18 +71,18 @@ CASES = COMPLETE if LONG else some(COMPLETE, 32)
 @pytest.mark.long
 @pytest.mark.parametrize("directory", CASES, ids=lambda path: path.name)
 def test_what_is_answered_likewise_is_what_the_steps_answer(directory: Path) -> None:
-    _asked_both_ways(contract_of(directory), sorted((directory / "http").glob("*.http")), operator_of(directory))
+    asked_both_ways(contract_of(directory), sorted((directory / "http").glob("*.http")), operator_of(directory))
 
 
 def test_most_good_reads_and_some_writes_of_the_example_are_answered_likewise() -> None:
-    good, settled, handed = _asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {})
+    good, settled, handed = asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {})
     assert good and settled > good / 2
     assert handed
 
 
 def test_no_fewer_are_where_each_has_an_identifier_of_its_own() -> None:
     files = [ORDERS.with_suffix(".http")]
-    assert _asked_both_ways(ORDERS, files, {}, heads=_with_its_own) == _asked_both_ways(ORDERS, files, {})
+    assert asked_both_ways(ORDERS, files, {}, heads=_with_its_own) == asked_both_ways(ORDERS, files, {})
 
 
 def _with_its_own(told: Told) -> list[Told]:
@@ -117,7 +119,7 @@ def test_who_says_something_else_in_a_field_that_is_looked_up_is_not_alike(name:
     directory = next((each for each in COMPLETE if each.name == name), None)
     files = [ORDERS.with_suffix(".http")] if directory is None else sorted((directory / "http").glob("*.http"))
     contract, given = (ORDERS, {}) if directory is None else (contract_of(directory), operator_of(directory))
-    _asked_both_ways(contract, files, given, heads=_otherwise(Random(name)))
+    asked_both_ways(contract, files, given, heads=_otherwise(Random(name)))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +130,7 @@ def test_a_request_that_is_held_to_be_alike_and_is_not_is_found(instead: Callabl
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(notes, "_key", instead)
         with pytest.raises(AssertionError):
-            _asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {}, heads=_otherwise(Random(1)))
+            asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {}, heads=_otherwise(Random(1)))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,7 @@ def _asked_by_other_paths(directory: Path | None) -> None:
 
 def _asked_by_their_paths(contract: Path, files: list[Path], given: Mapping[str, str]) -> None:
     """Each request, with another last segment or another one of all paths instead of its own, and with its own."""
-    requests = _rehearsed(contract, tuple(files), tuple(given.items())).asked
+    requests = rehearsed(contract, tuple(files), tuple(given.items())).asked
     paths = {each.told.path for each in requests} - {each.told.path for each in requests if not _ends(each)}
     chance = Random(contract.name)
 
@@ -178,7 +180,7 @@ def _asked_by_their_paths(contract: Path, files: list[Path], given: Mapping[str,
         asked = [told.path, other, *chance.sample(others, min(len(others), 3)), told.path, other]
         return [dataclasses.replace(told, path=path) for path in asked]
 
-    _asked_both_ways(contract, files, given, heads=heads)
+    asked_both_ways(contract, files, given, heads=heads)
 
 
 def _otherwise(chance: Random) -> Heads:
@@ -197,16 +199,16 @@ def _otherwise(chance: Random) -> Heads:
 
 def test_no_fewer_are_while_a_commit_goes_on_and_nobody_can_say_whether_a_caller_is_as_it_was() -> None:
     files = [ORDERS.with_suffix(".http")]
-    usually = _asked_both_ways(ORDERS, files, {})
+    usually = asked_both_ways(ORDERS, files, {})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_Rows, "state", lambda self, tables: None)
-        assert _asked_both_ways(ORDERS, files, {}) == usually
+        assert asked_both_ways(ORDERS, files, {}) == usually
 
 
 def test_reads_by_callers_whose_credentials_end_are_answered_likewise() -> None:
     directory = next(each for each in COMPLETE if each.name == "a-session-in-a-cookie")
     files = sorted((directory / "http").glob("*.http"))
-    good, settled, _ = _asked_both_ways(contract_of(directory), files, operator_of(directory))
+    good, settled, _ = asked_both_ways(contract_of(directory), files, operator_of(directory))
     assert good and settled > good / 2
 
 
@@ -250,7 +252,7 @@ def test_who_is_foreseen_and_is_not_asked_is_found() -> None:
 def _recorded(name: str, waits: bool) -> tuple[int, int, int]:
     directory = next(each for each in COMPLETE if each.name == name)
     files = sorted((directory / "http").glob("*.http"))
-    return _asked_both_ways(contract_of(directory), files, operator_of(directory), waits)
+    return asked_both_ways(contract_of(directory), files, operator_of(directory), waits)
 
 
 def test_the_plan_says_which_endpoints_answer_so() -> None:
@@ -283,7 +285,7 @@ def test_a_defect_of_what_is_left_is_found(where: Any, name: str, instead: Calla
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(where, name, instead)
         with pytest.raises(AssertionError):
-            _asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {})
+            asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {})
 
 
 def _of_another(**instead: Any) -> Callable[..., Any]:
@@ -334,19 +336,19 @@ def test_a_defect_of_a_list_that_is_made_ready_is_found(name: str, where: Any, w
         patch.setattr(where, what, instead)
         with pytest.raises(AssertionError):
             if directory is None:
-                _asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {})
+                asked_both_ways(ORDERS, [ORDERS.with_suffix(".http")], {})
             else:
                 files = sorted((directory / "http").glob("*.http"))
-                _asked_both_ways(contract_of(directory), files, operator_of(directory))
+                asked_both_ways(contract_of(directory), files, operator_of(directory))
 
 
-def _asked_both_ways(
+def asked_both_ways(
     contract: Path, paths: list[Path], given: Mapping[str, str], waits: bool = False, heads: Heads = lambda told: [told]
 ) -> tuple[int, int, int]:
     """How many reads that came like others were answered well, how many of them without the steps, and how many
     requests were handed over without them: writes, and where rows are waited for (`waits`) reads. `heads`: as what each
     request comes, in turn; what is its own is added each time."""
-    whole = _rehearsed(contract, tuple(paths), tuple(given.items()))
+    whole = rehearsed(contract, tuple(paths), tuple(given.items()))
     rehearsal = whole.rehearsal(whole.plan)
     rehearsal.opened()
     # A password that is hashed or verified takes some tenths of a second.
@@ -360,7 +362,7 @@ def _asked_both_ways(
 
 
 @cache
-def _rehearsed(contract: Path, paths: tuple[Path, ...], given: tuple[tuple[str, str], ...]) -> Whole:
+def rehearsed(contract: Path, paths: tuple[Path, ...], given: tuple[tuple[str, str], ...]) -> Whole:
     files = [(each.name, each.read_text(encoding="utf-8")) for each in paths]
     return rehearse(compiled(contract), scripts(files), dict(given))
 
@@ -530,7 +532,8 @@ class _Side(asyncio.Transport):
         self._written = b""
         self._records: list[Record] = []
         self._metrics = Metrics(rows)
-        service = dataclasses.replace(rehearsal.service, together=rows.together)
+        schemes = tuple(map(_that_has_found_nobody, rehearsal.service.schemes))
+        service = dataclasses.replace(rehearsal.service, together=rows.together, schemes=schemes)
         self.application = Application(service, rows, self._observe)
         begun = self.application.asked
 
@@ -600,3 +603,13 @@ class _Side(asyncio.Transport):
 
     def resume_reading(self) -> None:
         pass
+
+
+def _that_has_found_nobody(scheme: Scheme) -> Scheme:
+    if not isinstance(scheme.known_by, Tokens):
+        return scheme
+    scheme = copy(scheme)
+    scheme.known_by = copy(scheme.known_by)
+    assert isinstance(scheme.known_by, Tokens)
+    scheme.known_by.last = Cache(MOST_KEPT)
+    return scheme

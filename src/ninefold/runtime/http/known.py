@@ -4,7 +4,8 @@ A client says the same of itself each time, but for what is of one request alone
 that a tracer gives it (W3C Trace Context), how long its body is. Which fields are such is found out: those whose values
 were others again and again, and which nobody looks up who notes something of a request
 (`ninefold.runtime.messages.notes`). What heads say that are the same but for the values of these is kept once, and each
-is given its own values.
+is given its own values. So are credentials by which alone callers are known, as soon as there are more clients than
+heads are kept: theirs that come first are answered sooner, and all others as soon as each other.
 """
 
 from __future__ import annotations
@@ -111,10 +112,12 @@ class Known(Cache[bytes, Said]):
 
     def _learn(self, block: bytes) -> None:
         """Find out whose values are others each time: of the lines that the last such head did not have."""
-        lines = set(block.split(b"\r\n"))
+        lines, no_ones_own = set(block.split(b"\r\n")), self.alike.looked
+        if len(self) < KNOWN_HEADS and len(self._like) < KNOWN_HEADS:
+            no_ones_own = no_ones_own | self.alike.credentials
         for line in lines - self._last:
             name, _, value = line.partition(b":")
-            if name in self._own or _name(name) in self.alike.looked or name.lower() in DECIDES - {LENGTH}:
+            if name in self._own or _name(name) in no_ones_own or name.lower() in DECIDES - {LENGTH}:
                 continue
             values = self._values.get(name)
             if values is None:

@@ -4,6 +4,10 @@ A client says the same of itself each time: so what was found out is noted besid
 that comes with a request is of this one alone, such as the identifier that a proxy or a tracer gives it
 (`X-Request-ID`, W3C Trace Context), and nobody asks for it. So it is noted as well which fields were looked up until
 then, and a request that says the same in these, present or not, is like the earlier one, whatever else it says.
+
+A credential says who calls, and most clients have one of their own: what is noted of a request mostly holds whoever
+calls, if he is known by his credential alone. So it is looked up as that (`credential`), and who notes something says
+whether it is of one caller or of all of a kind.
 """
 
 from __future__ import annotations
@@ -30,13 +34,20 @@ D = TypeVar("D")
 
 
 class Looked(dict[str, str]):
-    """Fields by name, of which is known which were looked up. They are read by name alone."""
+    """Fields by name, of which is known which were looked up. They are read by name alone. `credentials`: those in
+    which credentials were sought, and nothing else. `alone`: that of them by which alone the caller is known."""
 
-    __slots__ = ("names",)
+    __slots__ = ("alone", "credentials", "names")
 
     def __init__(self, fields: Mapping[str, str]) -> None:
         super().__init__(fields)
         self.names: set[str] = set()
+        self.credentials: set[str] = set()
+        self.alone: str | None = None
+
+    def looked_up(self) -> tuple[str, ...]:
+        """The names of those by which a request is like this one."""
+        return tuple(sorted(self.names | (self.credentials - {self.alone})))
 
     def __getitem__(self, name: str) -> str:
         self.names.add(name)
@@ -51,13 +62,23 @@ class Looked(dict[str, str]):
         return super().get(name, default)
 
 
-class Alike:
-    """What is noted of requests by the fields that were looked up. `looked`: the names of all of these."""
+def credential(fields: Mapping[str, str], name: str) -> str | None:
+    """The field in which a credential is sought."""
+    if isinstance(fields, Looked):
+        fields.credentials.add(name)
+        return dict.get(fields, name)
+    return fields.get(name)
 
-    __slots__ = ("_notes", "_sets", "looked")
+
+class Alike:
+    """What is noted of requests by the fields that were looked up. `looked`: their names; `credentials`: the names of
+    those in which credentials were sought."""
+
+    __slots__ = ("_notes", "_sets", "credentials", "looked")
 
     def __init__(self) -> None:
         self.looked: set[str] = set()
+        self.credentials: set[str] = set()
         self._sets: dict[Hashable, list[tuple[str, ...]]] = {}
         self._notes: Cache[tuple[Any, ...], Any] = Cache(ALIKE)
 
@@ -70,21 +91,17 @@ class Alike:
         return None, ()
 
     def keep(self, scope: Hashable, query: bytes, fields: Looked, note: Any) -> None:
-        names = tuple(sorted(fields.names))
+        names = fields.looked_up()
+        self.credentials |= fields.credentials
         sets = self._sets.setdefault(scope, [])
         if names not in sets:
             if len(sets) == SETS:
                 return
             sets.append(names)
-            self.looked.update(names)
+        # What was not there may be each request's own where it is, and so may be a credential: a note is found by it.
+        self.looked.update(name for name in fields.names if dict.__contains__(fields, name))
         if sum(len(dict.get(fields, name, "")) for name in names) <= LOOKED_UP_BYTES:
             self._notes.keep(_key(scope, query, names, fields), note)
-
-    def forget(self, scope: Hashable, query: bytes, fields: dict[str, str]) -> None:
-        for names in self._sets.get(scope, ()):
-            key = _key(scope, query, names, fields)
-            if key in self._notes:
-                self._notes.keep(key, None)
 
 
 def _key(scope: Hashable, query: bytes, names: tuple[str, ...], fields: dict[str, str]) -> tuple[Any, ...]:
@@ -99,7 +116,7 @@ class Notes:
     """What is noted of requests with the very same fields, or with others that are alike. `scope`: what else they have
     in common; there are few. `own`: the names of fields whose values are each request's own, where not all are the very
     same. `lines`: the fields as lines, where somebody needed them; None: nobody did. `places`: what follows from a
-    note, by whatever its reader likes; gone when another note is taken, or one holds no more."""
+    note, by whatever its reader likes; gone when another note is taken."""
 
     __slots__ = ("_alike", "_noted", "lines", "own", "places")
 
@@ -127,6 +144,10 @@ class Notes:
                 self._noted.keep((scope, query), found)
         return found
 
+    def narrow(self, scope: Hashable, query: bytes, note: Any) -> None:
+        """Note instead of what was found what it comes to for these very fields."""
+        self._noted.keep((scope, query), note)
+
     def put(self, among: Hashable, place: Any) -> None:
         """Into `places`."""
         if not isinstance(self.places, Cache):
@@ -134,16 +155,9 @@ class Notes:
         self.places.keep(among, place)
 
     def keep(self, scope: Hashable, query: bytes, fields: dict[str, str], note: Any) -> None:
-        looked = fields.names if isinstance(fields, Looked) else None
+        looked = fields.looked_up() if isinstance(fields, Looked) else None
         if not self.own or (looked is not None and self.own.isdisjoint(looked)):
             self._noted.keep((scope, query), note)
             self.places = _NOWHERE
         if self._alike is not None and isinstance(fields, Looked):
             self._alike.keep(scope, query, fields, note)
-
-    def forget(self, scope: Hashable, query: bytes, fields: dict[str, str]) -> None:
-        """What was noted holds no more."""
-        self._noted.keep((scope, query), None)
-        self.places = _NOWHERE
-        if self._alike is not None:
-            self._alike.forget(scope, query, fields)

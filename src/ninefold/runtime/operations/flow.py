@@ -45,12 +45,14 @@ class SelectAsOne(Struct, frozen=True):
 
 class Recall(Struct, frozen=True):
     """What `make` makes of the rows of a read, or has made of them before: the rows would be the same; gives that.
-    `kept`: where it is kept; None: nowhere, it depends on more than rows."""
+    `kept`: where it is kept; None: nowhere, it depends on more than rows. `last`: by key what was made last, whatever
+    has become of the rows."""
 
     kept: Kept | None
     key: Hashable
     read: Callable[[], BoundStatement]
     make: Callable[[list[Row]], object]
+    last: Mapping[Hashable, Any]
 
 
 class Transact(Struct, frozen=True):

@@ -9,12 +9,13 @@ from typing import TypeAlias, assert_never
 import msgspec
 
 from ninefold.plan.environment import Environment
+from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.credentials import UserAndPassword, basic, is_password
 from ninefold.runtime.operations.flow import Compute, Fetch, Next, Recall, Select, Unreachable, Wait
 from ninefold.runtime.request.admit import admit, count_it, counted
-from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange, unavailable
+from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange, Recollect, always, unavailable
 from ninefold.runtime.request.issuers import Issuer, Verified
 from ninefold.runtime.request.proofs import Certificate, read_certificate
 from ninefold.runtime.request.schemes import (
@@ -64,7 +65,10 @@ def authenticate(x: Exchange, known: Recognition, first: int = 0) -> Next:
         go_on = partial(_identified, x, known, index)
         match known_by:
             case Tokens():
-                x.recall = recall = _recall(x.service.env, schemes[index], known_by, credential)
+                recall = _recall(x.service.env, schemes[index], known_by, credential)
+                x.alone = _alone(schemes, index)
+                by_request = partial(_recalled, x.service.env, schemes[index], known_by)
+                x.recall = always(recall) if x.alone is None else by_request
                 return Wait(recall(x.env), go_on)
             case Passwords():
                 given = basic(credential)
@@ -86,13 +90,24 @@ Identified: TypeAlias = Callable[[Caller | None], Next]
 """The step that goes on with the caller whom a scheme knows by a credential; None: it knows none."""
 
 
-def _recall(constant: Environment, scheme: Scheme, tokens: Tokens, credential: str) -> Callable[[Environment], Recall]:
+def _alone(schemes: Sequence[Scheme], index: int) -> str | None:
+    """The header that alone says whom a scheme knows: no other scheme looks there before. None: more takes part."""
+    header = schemes[index].header
+    return None if header in (each.header for each in schemes[:index] if each.known_by is not None) else header
+
+
+def _recalled(constant: Environment, scheme: Scheme, tokens: Tokens, request: Request) -> Recollect | None:
+    credential = scheme.credential(request, {})
+    return None if credential is None else _recall(constant, scheme, tokens, credential)
+
+
+def _recall(constant: Environment, scheme: Scheme, tokens: Tokens, credential: str) -> Recollect:
     """How the caller is found whose credential it is, of a request that begins with this environment."""
     proof = tokens.proof(credential)
 
     def found(kept: Kept | None, env: Environment) -> Recall:
-        make = partial(_known, env, scheme, credential, proof)
-        return Recall(kept, proof["digest"], partial(tokens.find, proof, env), make)
+        make = partial(_known, env, scheme, tokens, credential, proof)
+        return Recall(kept, proof["digest"], partial(tokens.find, proof, env), make, tokens.last)
 
     if tokens.kept is None or scheme.adds_any:
         return partial(found, None)
@@ -101,12 +116,20 @@ def _recall(constant: Environment, scheme: Scheme, tokens: Tokens, credential: s
 
 
 def _known(
-    env: Environment, scheme: Scheme, credential: str, proof: Mapping[str, Stored], rows: Sequence[Row]
+    env: Environment,
+    scheme: Scheme,
+    tokens: Tokens,
+    credential: str,
+    proof: Mapping[str, Stored],
+    rows: Sequence[Row],
 ) -> Caller | None:
-    if not rows or scheme.rows is None:
-        return None
-    row, scopes = scheme.rows.granted(rows[0])
-    return scheme.caller(row, env, credential, proof, scopes)
+    caller = None
+    if rows:
+        row, scopes = tokens.granted(rows[0])
+        caller = scheme.caller(row, env, credential, proof, scopes)
+    if caller is not None or proof["digest"] in tokens.last:  # whoever guesses has no room
+        tokens.last.keep(proof["digest"], caller)
+    return caller
 
 
 def _check_password(

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 import msgspec
 
@@ -39,6 +39,18 @@ NO_DOCUMENT = object()
 
 TOO_LARGE = Failure("too large")
 TOO_MANY_REQUESTS = Failure("too many requests")
+
+
+Recollect: TypeAlias = Callable[[Environment], Recall]
+"""How a caller is found again."""
+
+Recollects: TypeAlias = Callable[[Request], Recollect | None]
+"""How that of a request is, by what it carries; None: it carries no such credential."""
+
+
+def always(recollect: Recollect) -> Recollects:
+    """Of requests that all carry the same."""
+    return lambda request: recollect
 
 
 class Content(msgspec.Struct, frozen=True, eq=False):
@@ -85,11 +97,12 @@ class Exchange(msgspec.Struct, eq=False):
     """A request on its way. `version` and `endpoint`: of which the answer is; until that is known, the newest, and one
     that has nothing of its own. `values`: the texts of its path's names; `addressable`: they can be of rows. `allow`:
     what the path may be asked for, where that is the answer. `caller`: who is admitted, or nobody; `admission`: as what
-    kind of caller; None: nobody is. `recall`: how the caller was found, where it can be found so again. `stranger`:
-    whose credential was good, and not of a kind that the endpoint admits. `told`: how the rates stand that counted the
-    request; `limited`: the answer refuses it for one of them. `rank`: the lowest of the failures; `details`: what else
-    their codes tell. `asked`: None: it has not come so far that its parameters were read. `foreseen`: what was read
-    before it was asked for (`foresight.py`). `behind`: None: it is not read from a replica."""
+    kind of caller; None: nobody is. `recall`: how the caller was found, where it can be found so again; `alone`:
+    the header that alone said who it is; None: more did. `stranger`: whose credential was good, and not of a kind
+    that the endpoint admits. `told`: how the rates stand that counted the request; `limited`: the answer refuses it
+    for one of them. `rank`: the lowest of the failures; `details`: what else their codes tell. `asked`: None: it
+    has not come so far that its parameters were read. `foreseen`: what was read before it was asked for
+    (`foresight.py`). `behind`: None: it is not read from a replica."""
 
     service: Service
     request: Request
@@ -102,7 +115,8 @@ class Exchange(msgspec.Struct, eq=False):
     allow: HeaderFields = ()
     caller: Caller = NOBODY
     admission: Admission | None = None
-    recall: Callable[[Environment], Recall] | None = None
+    recall: Recollects | None = None
+    alone: str | None = None
     stranger: Caller | None = None
     told: tuple[Told, ...] = ()
     limited: bool = False

@@ -19,6 +19,7 @@ from ninefold.runtime.operations.read import Read
 from ninefold.runtime.request.behind import wrote
 from ninefold.runtime.request.exchange import Exchange, call_of
 from ninefold.runtime.request.precedents import Precedent
+from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.store.protocol import BoundStatement, Row
 from ninefold.sql import nodes
 
@@ -28,13 +29,17 @@ def foresee(x: Exchange, precedent: Precedent, then: Callable[[], Next]) -> Next
     if not x.service.together:
         return then()
     reads: list[BoundStatement] = [] if x.service.timers is None else [(nodes.DUE, ())]
-    if precedent.recall is not None:
-        reads.append(precedent.recall(x.env).read())
+    caller: Caller | None = NOBODY
+    recall = None if precedent.recall is None else precedent.recall(x.request)
+    if recall is not None:
+        looking = recall(x.env)
+        reads.append(looking.read())
+        caller = looking.last.get(looking.key)
     operation = precedent.admission.operation
-    if x.behind is not None and precedent.admission.only_reads:
-        reads.append(wrote(precedent.caller, x.request.address))
-    elif isinstance(operation, Read):
-        reads += _of_row(x, precedent, operation)
+    if caller is not None and x.behind is not None and precedent.admission.only_reads:
+        reads.append(wrote(caller, x.request.address))
+    elif caller is not None and isinstance(operation, Read):
+        reads += _of_row(x, precedent, operation, caller)
     if len(reads) < 2:
         return then()
 
@@ -45,11 +50,11 @@ def foresee(x: Exchange, precedent: Precedent, then: Callable[[], Next]) -> Next
     return Wait(SelectAsOne(tuple(reads)), found)
 
 
-def _of_row(x: Exchange, precedent: Precedent, operation: Read) -> list[BoundStatement]:
-    env: Environment = {**x.env, "caller": precedent.caller.root, environment.CREDENTIAL: precedent.caller.proof}
+def _of_row(x: Exchange, precedent: Precedent, operation: Read, caller: Caller) -> list[BoundStatement]:
+    env: Environment = {**x.env, "caller": caller.root, environment.CREDENTIAL: caller.proof}
     env.update(precedent.env)  # type: ignore[typeddict-item]  # its roots are those of an environment
     try:
-        step = operation.perform(call_of(x.service, x.request, env, x.endpoint, precedent.caller))
+        step = operation.perform(call_of(x.service, x.request, env, x.endpoint, caller))
     except Exception:
         return []  # the steps come to the same, and say what is to be said of it
     return [(step.work.text, step.work.binds)] if isinstance(step, Wait) and isinstance(step.work, Select) else []

@@ -18,12 +18,12 @@ from ninefold.runtime.operations.flow import Ask, Next, Recall, Select, SelectAs
 from ninefold.runtime.operations.read import Call, Read
 from ninefold.runtime.operations.timers import Timers
 from ninefold.runtime.request.endpoints import Admission, Endpoint
-from ninefold.runtime.request.exchange import NOT_TAKEN, Asked, Content, Exchange
+from ninefold.runtime.request.exchange import NOT_TAKEN, Asked, Content, Exchange, Recollect
 from ninefold.runtime.request.rates import Told
 from ninefold.runtime.request.routes import Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.request.service import Service
-from ninefold.runtime.request.steps import anew, start
+from ninefold.runtime.request.steps import start
 from ninefold.runtime.store.protocol import BoundStatement, Row
 from ninefold.sql import nodes
 
@@ -82,14 +82,14 @@ class First(msgspec.Struct, frozen=True, eq=False):
         if self.timers is not None and not self.timers.is_settled_by(now, next(given)):
             return start
         if self.looking is not None and self.looking.make(next(given)) != self.before:
-            return anew
+            return start
         return None
 
 
 def first_of(
     begun: Environment,
     before: Caller,
-    recall: Callable[[Environment], Recall] | None,
+    recall: Recollect | None,
     timers: Timers | None,
 ) -> First:
     looking = None if recall is None else recall(begun)

@@ -26,9 +26,10 @@ from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import HEAD_BYTES, Request, Response
 from ninefold.runtime.messages.notes import Notes
 from ninefold.runtime.messages.parameters import parse_query
-from ninefold.runtime.operations.flow import Next, Wait
+from ninefold.runtime.operations.flow import Next, Recall, Wait
 from ninefold.runtime.operations.read import Compute, List, Read
 from ninefold.runtime.operations.write import Write
+from ninefold.runtime.request import precedents
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import (
     TOO_MANY_REQUESTS,
@@ -105,7 +106,7 @@ class Likewise:
             return None
         endpoint = found.endpoint
         comes_again = notes.holds(endpoint.scope, request.query)
-        precedent: Precedent | None = notes.find(endpoint.scope, request.query, request.headers)
+        precedent = precedents.find(request, endpoint.scope)
         if precedent is None or not precedent.is_of(endpoint, request):
             return None
         if endpoint.head_at_once < HEAD_BYTES and endpoint.is_long(request):
@@ -113,7 +114,7 @@ class Likewise:
         left = precedent.left
         if left is None:
             of = self._left.get((endpoint.scope, precedent.admission.who))
-            left = precedent.left = _takes_steps if of is None else of(precedent)
+            left = precedent.left = _takes_steps if of is None else of(precedent, request)
         texts = self._texts(version, endpoint) if comes_again else None
         if texts is not None and (precedent.path is None or not found.values):
             notes.put(among, Place(self, left, version, texts))
@@ -145,7 +146,7 @@ def _takes_steps(request: Request, content: bytes, version: Version, values: Seq
 
 def _left(
     service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int
-) -> Callable[[Precedent], Left]:
+) -> Callable[[Precedent, Request], Left]:
     writes = isinstance(admission.operation, Write)
     made = written(service, endpoint, admission, most) if writes else _read(service, endpoint, admission, at_once, most)
     return partial(_left_of, service, endpoint, admission, at_once, made)
@@ -158,18 +159,18 @@ def _left_of(
     at_once: AtOnce,
     asking: Callable[[Precedent], Asks],
     precedent: Precedent,
+    of: Request,
 ) -> Left:
     """Each line is what is left of one step, in the order of `steps.py`."""
     now_of, timers, constant, together = service.sources.now, service.timers, service.env, service.together
-    recalled, who, admits = at_once.recalled_at_once, admission.who, admission.admits
+    caller_of, who, admits = _found_last if together else at_once.recalled_at_once, admission.who, admission.admits
     names = tuple((name, text_reader(type_)) for name, type_, _ in endpoint.names)
     alone = names[0] if len(names) == 1 else None
-    recall, noted, asked, was = precedent.recall, precedent.env, asking(precedent), precedent.caller
-    looked_up = recall if together else None
+    recalls, noted, asked = precedent.recall, precedent.env, asking(precedent)
+    # Who has the same credential is found in the same way.
+    recall = None if recalls is None or precedent.alone is not None else recalls(of)
     shared = timers if timers is not None and timers.together else None
-    again = None if recall is None else recall(constant)
-    if again is not None and again.kept is None:
-        again = None  # it depends on more than rows
+    again = None if recall is None else _kept(recall(constant))
     # What it begins with, whichever row it is of, and whenever it comes.
     beginning, before = _begins(constant, noted, NOBODY), NOBODY
     known = None if again is None or together else at_once.again(again)
@@ -184,8 +185,11 @@ def _left_of(
         if timers is not None and shared is None and not timers.is_settled(now):
             return None
         # The caller is known, and of the same kind (`_like_before`).
-        if recall is not None and (known is None or not known.holds()):
-            caller: Caller | None = was if looked_up else recalled(again or recall({**constant, "now": now}))
+        recollect = recall
+        if recalls is not None and (known is None or not known.holds()):
+            recollect = recall or recalls(request)
+            looking = again if recollect is None else again or recollect({**constant, "now": now})
+            caller = None if looking is None else caller_of(looking)
             if caller is None or caller.who != who:
                 return None
             if caller is not before:
@@ -203,14 +207,29 @@ def _left_of(
         if admits is not None and not admits(env):
             return None
         found = asked(request, content, version, values, before, env)
-        if not (together and (looked_up or shared or (isinstance(found, Handed) and found.counts))):
+        if not (together and (recollect or shared or (isinstance(found, Handed) and found.counts))):
             return found
-        begun: Environment = {**_begins(constant, {}, NOBODY), "now": now}
-        if names:
-            begun[environment.PATH] = env[environment.PATH]
-        return _once_known(found, first_of(begun, before, looked_up, shared))
+        return _once_known(found, first_of(_known_of_anyone(constant, env), before, recollect, shared))
 
     return left
+
+
+def _kept(looking: Recall) -> Recall | None:
+    """None: who it finds depends on more than rows."""
+    return None if looking.kept is None else looking
+
+
+def _found_last(looking: Recall) -> Any:
+    """Whom it has found last, which has to be asked again."""
+    return looking.last.get(looking.key)
+
+
+def _known_of_anyone(constant: Environment, env: Environment) -> Environment:
+    """What of an environment is known whoever calls."""
+    begun: Environment = {**_begins(constant, {}, NOBODY), "now": env["now"]}
+    if environment.PATH in env:
+        begun[environment.PATH] = env[environment.PATH]
+    return begun
 
 
 def _once_known(found: Given | Waits | None, first: First) -> Waits | None:
@@ -263,7 +282,7 @@ def _read(
         if isinstance(operation, Read):
             performed = operation.likewise(precedent.env, precedent.conditional, at_once.rows_at_once)
         else:
-            seals = partial(service.cursors.of, endpoint.scope, precedent.caller.who)
+            seals = partial(service.cursors.of, endpoint.scope, admission.who)
             performed = operation.likewise(precedent.env, precedent.conditional, at_once.rows_at_once, page, seals)
 
         def read(

@@ -4,27 +4,26 @@ A client says the same of itself each time: the same fields, often the same quer
 be had, where its credential stands, what its parameters are, follows from these alone, and from those of them that are
 looked up; it is noted (`Request.notes`). Of whoever comes with them again it is not asked again; what depends on the
 path, on the time, on rows or on what was counted is, by the same steps, and so is an idempotency key, which is each
-time another.
+time another. Where one header alone says who calls, it holds for all callers of its kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ninefold.plan import environment
-from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.conditional import is_asked
 from ninefold.runtime.messages.message import Request
+from ninefold.runtime.messages.notes import Looked
 from ninefold.runtime.messages.parameters import Page
-from ninefold.runtime.operations.flow import Recall
 from ninefold.runtime.operations.read import List
 from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.request.endpoints import Admission, Endpoint
-from ninefold.runtime.request.exchange import Asked, Exchange
-from ninefold.runtime.request.schemes import Caller
+from ninefold.runtime.request.exchange import Asked, Exchange, Recollects, always
 
 LONGEST_QUERY = 256
 """Bytes of a query of which a precedent is noted."""
@@ -34,24 +33,30 @@ _READ = ("request", environment.CHOSEN, environment.FILTER)
 
 
 class Precedent(msgspec.Struct, eq=False):
-    """`recall`: how its caller was found, None: the endpoint is for anyone; `caller`: who it was. `env`: what its
-    parameters gave; `page`: of a list. `path`: that of the request, where what was found depends on it.
-    `conditional`: it has a condition on what it selects. `left`: what is left of the steps of those that are like it,
-    once it has been asked for (`likewise.py`)."""
+    """`recall`: how the caller is found, None: the endpoint is for anyone. `alone`: the header in which those that are
+    like it may each have a credential of its own; None: they have all the same. `env`: what its parameters gave;
+    `page`: of a list. `path`: that of the request, where what was found depends on it. `conditional`: it has a
+    condition on what it selects. `left`: what is left of the steps of those that are like it, once it has been asked
+    for (`likewise.py`)."""
 
     endpoint: Endpoint
     admission: Admission
-    recall: Callable[[Environment], Recall] | None
+    recall: Recollects | None
     env: dict[str, Any]
     page: Page | None
     path: bytes | None
     conditional: bool
-    caller: Caller
+    alone: str | None
     left: Callable[..., Any] | None = None
 
     def is_of(self, endpoint: Endpoint, request: Request) -> bool:
         """Whether it is one for a request with its head and its query, to this endpoint."""
         return self.endpoint is endpoint and (self.path is None or self.path == request.path)
+
+    def of_caller(self, request: Request) -> Precedent | None:
+        """The same for those alone that have the credential of this request; None: it has none."""
+        recall = None if self.recall is None else self.recall(request)
+        return None if recall is None else replace(self, recall=always(recall), alone=None, left=None)
 
 
 def note(x: Exchange, asked: Asked) -> None:
@@ -70,20 +75,33 @@ def note(x: Exchange, asked: Asked) -> None:
     # A page tells of others by paths like the request's.
     path = request.path if isinstance(admission.operation, List) else None
     env = {root: value for root, value in x.env.items() if root in _READ}
-    precedent = Precedent(endpoint, admission, x.recall, env, page, path, is_asked(request), x.caller)
-    notes.keep(endpoint.scope, request.query, request.headers, precedent)
+    fields, alone = request.headers, x.alone
+    precedent = Precedent(endpoint, admission, x.recall, env, page, path, is_asked(request), alone)
+    if isinstance(fields, Looked) and alone not in fields.names:
+        fields.alone = alone
+    elif alone is not None:  # what else it says may have been asked for
+        notes.keep(endpoint.scope, request.query, fields, precedent.of_caller(request))
+        return
+    notes.keep(endpoint.scope, request.query, fields, precedent)
+
+
+def find(request: Request, scope: Hashable) -> Precedent | None:
+    """That of requests to an endpoint with the head and the query of this one. Whose head is a client's own have its
+    credential as well."""
+    notes = request.notes
+    found: Precedent | None = None if notes is None else notes.find(scope, request.query, request.headers)
+    if notes is None or found is None or found.alone is None or found.alone in notes.own:
+        return found
+    found = found.of_caller(request)
+    if found is not None:
+        notes.narrow(scope, request.query, found)
+    return found
 
 
 def of(x: Exchange) -> Precedent | None:
     """That of a request of which the endpoint is known, and nothing refused."""
     request = x.request
-    if request.notes is None or request.certificate is not None:
+    if request.certificate is not None:
         return None
-    found: Precedent | None = request.notes.find(x.endpoint.scope, request.query, request.headers)
+    found = find(request, x.endpoint.scope)
     return found if found is not None and found.is_of(x.endpoint, request) else None
-
-
-def forget(x: Exchange) -> None:
-    """It holds no more."""
-    if x.request.notes is not None:
-        x.request.notes.forget(x.endpoint.scope, x.request.query, x.request.headers)

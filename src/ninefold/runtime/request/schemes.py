@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, TypeAlias, assert_never
@@ -13,7 +13,9 @@ import msgspec
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import authentication as plan
 from ninefold.plan.environment import CREDENTIAL, ROW
+from ninefold.runtime.cache import Cache
 from ninefold.runtime.messages.message import Request, header_value
+from ninefold.runtime.messages.notes import credential
 from ninefold.runtime.messages.parameters import Query
 from ninefold.runtime.operations.credentials import digest
 from ninefold.runtime.request.issuers import Issuer, Verified
@@ -104,11 +106,12 @@ class Rows:
 
 class Tokens(Rows):
     """Credentials that are random, and found by their digest. `kept`: callers who are known by them; None: who that is
-    depends on more than the credential and rows, such as the time."""
+    depends on more than the credential and rows, such as the time. `last`: who was found by them last."""
 
     def __init__(self, verified: plan.OfRow, key: tuple[str, ...], sensitive: Collection[str]) -> None:
         super().__init__(verified, key, sensitive)
         self.kept = Kept(MOST_KEPT) if self._find.reads <= {CREDENTIAL} else None
+        self.last: Cache[Hashable, Caller | None] = Cache(MOST_KEPT)
 
     @staticmethod
     def proof(credential: str) -> Mapping[str, Stored]:
@@ -176,6 +179,8 @@ class Scheme:
         self.where = scheme.where
         self.parameter = scheme.name
         self._field = scheme.name.lower()
+        self.header = {"authorization": "authorization", "header": self._field}.get(scheme.where)
+        """The header that holds its credential and nothing else; None: it is elsewhere."""
         self.known_by = _known_by(scheme, key, given, sensitive)
         self._adds = tuple((name, compile(value)) for name, value in scheme.adds)
 
@@ -204,9 +209,9 @@ class Scheme:
         """Whether the request carries something where this scheme looks for a credential."""
         match self.where:
             case "authorization":
-                return "authorization" in request.headers
+                return credential(request.headers, "authorization") is not None
             case "header":
-                return self._field in request.headers
+                return credential(request.headers, self._field) is not None
             case "query":
                 return self.parameter in query
             case "cookie":
@@ -218,9 +223,9 @@ class Scheme:
         """The credential as sent; None: there is none, or nothing that could be one of this scheme."""
         match self.where:
             case "authorization":
-                return after_scheme(request.headers.get("authorization", ""), self._field)
+                return after_scheme(credential(request.headers, "authorization") or "", self._field)
             case "header":
-                return request.headers.get(self._field) or None
+                return credential(request.headers, self._field) or None
             case "query":
                 given = query.get(self.parameter, ())
                 return given[0] if len(given) == 1 and given[0] else None

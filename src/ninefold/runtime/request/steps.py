@@ -64,12 +64,6 @@ def start(x: Exchange) -> Next:
     return _placed(x, *service.versions.find(request, x.query), Recognition())
 
 
-def anew(x: Exchange) -> Next:
-    """The same of a request that is not like the earlier one after all."""
-    precedents.forget(x)
-    return start(x)
-
-
 def _as_due(x: Exchange, step: Callable[[], Next]) -> Next:
     """Go on once all has happened that is due."""
     timers = x.service.timers
@@ -111,6 +105,9 @@ def _like_before(x: Exchange, precedent: Precedent) -> Next:
     """Find out whether the caller is known as who came with the same fields was."""
     if precedent.recall is None:
         return as_before(x, precedent)
+    recall = precedent.recall(x.request)
+    if recall is None:
+        return authenticate(x, Recognition())
 
     def known(caller: Caller | None) -> Next:
         if caller is None or caller.who != precedent.admission.who:
@@ -118,7 +115,7 @@ def _like_before(x: Exchange, precedent: Precedent) -> Next:
         x.caller = caller
         return as_before(x, precedent)
 
-    return Wait(precedent.recall(x.env), known)
+    return Wait(recall(x.env), known)
 
 
 def _accepts(x: Exchange) -> bool:
