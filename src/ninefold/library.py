@@ -30,6 +30,7 @@ from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http import app
 from ninefold.runtime.http.access_log import Observe
 from ninefold.runtime.http.cycle import Message, Receive, Send
+from ninefold.runtime.messages.encode import REFERENCES
 from ninefold.runtime.operations.call import Refused, unfit
 from ninefold.runtime.operator.audit import Audit, Kept
 from ninefold.runtime.operator.rows import Caller, stated_rows
@@ -319,9 +320,6 @@ def _inside(scope: Message) -> tuple[Message, bytes]:
     return {**scope, "raw_path": raw, "root_path": ""}, quote(root).encode("ascii")
 
 
-_REFERENCES = frozenset((b"location", b"content-location"))
-
-
 def _from(root: bytes, send: Send) -> Send:
     """The `send` of a mounted service. A contract writes `Location` from the root of its service, and a client reads
     it from the root of the host (RFC 3986 4.2): what stands between is put before it, as a reverse proxy would."""
@@ -330,7 +328,7 @@ def _from(root: bytes, send: Send) -> Send:
         if message["type"] in ("http.response.start", "websocket.http.response.start"):
             headers = [
                 (name, root + value)
-                if name in _REFERENCES and value.startswith(b"/") and not value.startswith(b"//")
+                if name in REFERENCES and value.startswith(b"/") and not value.startswith(b"//")
                 else (name, value)
                 for name, value in message["headers"]
             ]

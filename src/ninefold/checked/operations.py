@@ -307,14 +307,11 @@ class Delete(_Mutation):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ensure(_Mutation):
-    """`outcomes`: what answers each that is stated. `known_by` are the fields that say which row is meant: those that
-    the path does not name are made as on create."""
+class _Known(_Mutation):
+    """`outcomes`: what answers each that is stated. `known_by` are the fields that say which row is meant."""
 
     outcomes: Mapping[str, Response]
     known_by: tuple[str, ...] = ()
-    sets: tuple[tuple[str, Typed], ...] = ()
-    further: tuple[Transition, ...] = ()
 
     @property
     def ends_well(self) -> tuple[Response, ...]:
@@ -322,15 +319,16 @@ class Ensure(_Mutation):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Remove(_Mutation):
-    """`outcomes`, `known_by`: as of `put`; `()`: `where` says which row is meant."""
+class Ensure(_Known):
+    """Those of `known_by` that the path does not name are made as on create."""
 
-    outcomes: Mapping[str, Response]
-    known_by: tuple[str, ...] = ()
+    sets: tuple[tuple[str, Typed], ...] = ()
+    further: tuple[Transition, ...] = ()
 
-    @property
-    def ends_well(self) -> tuple[Response, ...]:
-        return tuple(self.outcomes.values())
+
+@dataclass(frozen=True, kw_only=True)
+class Remove(_Known):
+    """`known_by` `()`: `where` says which row is meant."""
 
 
 @dataclass(frozen=True)

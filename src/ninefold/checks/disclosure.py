@@ -8,6 +8,7 @@ from dataclasses import field
 
 from ninefold.checked.contents import all_expressions
 from ninefold.checked.endpoints import Admission, Endpoint
+from ninefold.checked.lists import Rules
 from ninefold.checked.operations import List, Mutation
 from ninefold.checked.resources import Resource
 from ninefold.checks.findings import Findings
@@ -25,8 +26,6 @@ from ninefold.language.conditions import CHECK
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import value_of
 from ninefold.values import Row
-
-Rules = Mapping[str, Mapping[str, Typed | None]]
 
 MOST_USES = 3
 """How many uses of one field are pointed at."""

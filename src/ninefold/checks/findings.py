@@ -71,7 +71,7 @@ class Findings:
     @cached_property
     def transitions(self) -> tuple[tuple[str, Transition], ...]:
         """Those of all machines that are stated, each with the resource whose it is."""
-        stated = ((name, value_of(machine)) for name, machine in self.survey.machines.items())
+        stated = ((name, value_of(machine)) for name, machine in self.survey.contract.machines.items())
         return tuple(
             (name, each) for name, own in stated if own is not None for each in value_of(own.transitions) or ()
         )

@@ -53,7 +53,7 @@ def _values(field: Typed, survey: Survey, schemas: SharedSchemas) -> list[Any] |
     if resource is None or stated is None:
         return None
     if value_of(stated.state):
-        machine = survey.machine(resource.name)
+        machine = survey.contract.machine(resource.name)
         states = None if machine is None else value_of(machine.states)
         return None if states is None else [each.text for each in states]
     return listed_values(schema_of(stated, schemas))

@@ -300,7 +300,7 @@ def one_after_another(findings: Findings) -> None:
         if len(actions) > 1 and actions not in said:  # what stands beside cases is said once
             said.add(actions)
             if _stand_together(endpoint, actions, findings):
-                _follow(actions, findings.survey.machine(actions[0].subject or ""), findings)
+                _follow(actions, findings.survey.contract.machine(actions[0].subject or ""), findings)
 
 
 def _stand_together(endpoint: stated.Endpoint, actions: Sequence[Action], findings: Findings) -> bool:

@@ -19,7 +19,7 @@ from ninefold.expressions.tree import free_variables
 from ninefold.language import resources as stated
 from ninefold.language.fact import Gap, Proposal, StatedNone, is_stated, value_of
 from ninefold.syntax.nodes import Mapping as MappingNode
-from ninefold.syntax.nodes import Node, Scalar, Sequence
+from ninefold.syntax.nodes import Node, Scalar, Sequence, is_word
 from ninefold.values import Invalid, json_reader
 
 _Key: TypeAlias = tuple[str, tuple[str, ...]]
@@ -80,7 +80,7 @@ def _of(declared: stated.Resource, resource: Resource) -> Iterator[_Stated]:
             nodes = {
                 entry.name: entry.value
                 for entry in node.entries
-                if entry.name in resource.fields and not (isinstance(entry.value, Scalar) and entry.value.says("none"))
+                if entry.name in resource.fields and not is_word(entry.value, "none")
             }
             values = {name: _normal(resource.fields[name], _json(value)) for name, value in nodes.items()}
             yield _Stated(resource, node.span, nodes, values)

@@ -32,7 +32,7 @@ from ninefold.language.declaration import said
 from ninefold.language.expressions import Expression, OnChange
 from ninefold.language.fact import Fact, Name, Shown, is_stated, text_of, value_of
 from ninefold.language.schemas import Schema
-from ninefold.syntax.nodes import Scalar
+from ninefold.syntax.nodes import is_word
 from ninefold.values import (
     MOST_COLUMNS,
     Anything,
@@ -161,7 +161,7 @@ def _identifier(
 def _mistyped(schema: Schema | None) -> bool:
     """Whether a type is written that is none, which has been said; the type `none` says that there is none."""
     entry = None if schema is None else schema.node.get("type")
-    is_none = entry is not None and isinstance(entry.value, Scalar) and entry.value.says("none")
+    is_none = entry is not None and is_word(entry.value, "none")
     return schema is not None and entry is not None and not is_none and "type" not in schema.json
 
 

@@ -135,7 +135,7 @@ def odd_states(findings: Findings) -> None:
     endpoints = findings.contract.endpoints.endpoints
     any_may_be = are_open(findings) or isinstance(endpoints, Gap | Proposal)
     any_may_be = any_may_be or any(is_open(endpoint.does) for endpoint in value_of(endpoints) or ())
-    for name, fact in findings.survey.machines.items():
+    for name, fact in findings.survey.contract.machines.items():
         if (machine := value_of(fact)) is not None:
             _odd(name, machine, None if any_may_be else taken, findings)
 

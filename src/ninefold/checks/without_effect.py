@@ -82,14 +82,15 @@ OF_HTTP = frozenset(
 
 def without_effect(findings: Findings) -> None:
     """Says of each key, value and field that can have no effect why it has none."""
-    survey, resources = findings.survey, findings.survey.graph.resources
-    stated_all = isinstance(findings.contract.states.machines, Shown)
+    contract, survey = findings.contract, findings.survey
+    resources = survey.graph.resources
+    stated_all = isinstance(contract.states.machines, Shown)
     for resource in resources.values():
-        machine = survey.machine(resource.name)
+        machine = contract.machine(resource.name)
         for field in value_of(resource.fields) or ():
             _annotations(resource, field, findings)
             _beside_a_reference(resource, field, resources, findings)
-            if machine is not None or (stated_all and isinstance(survey.machines.get(resource.name), StatedNone)):
+            if machine is not None or (stated_all and isinstance(contract.machines.get(resource.name), StatedNone)):
                 _state(resource, field, machine, findings)
     for name, transition in findings.transitions:
         _sets(transition.sets, name, True, findings)
@@ -97,14 +98,14 @@ def without_effect(findings: Findings) -> None:
         _scheme(scheme, findings)
     for endpoint in survey.endpoints:
         _endpoint(endpoint, findings)
-    _versioning(findings.contract.versioning, findings)
-    kept, delivery = findings.contract.events.kept, value_of(findings.contract.events.delivery)
+    _versioning(contract.versioning, findings)
+    kept, delivery = contract.events.kept, value_of(contract.events.delivery)
     if (
         isinstance(kept, Shown)
-        and isinstance(findings.contract.endpoints.endpoints, Shown)
+        and isinstance(contract.endpoints.endpoints, Shown)
         and (delivery is None or isinstance(delivery.stream, StatedNone | None))
         and not survey.reading_back
-        and has_log(findings.contract) is None
+        and has_log(contract) is None
     ):
         findings.say(
             SAYS_NOTHING,

@@ -85,7 +85,7 @@ def _written(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[Change, froze
     for change in (*changed_rows(survey, endpoint), *effects):
         fields = survey.graph.fields.get(change.resource.name, {})
         made = {name for name, each in fields.items() if change.made(each) is not None}
-        state = None if survey.machine(change.resource.name) is None else change.resource.state
+        state = None if survey.contract.machine(change.resource.name) is None else change.resource.state
         yield change, frozenset(made | change.body | ({state.text} if state is not None and takes else set()))
 
 
@@ -362,7 +362,7 @@ def always_gives(survey: Survey, change: Change, ast: Ast) -> bool:
             own = survey.graph.resources.get(_row_of(survey, change, operand) or "")
             needed = {each.text for each in (value_of(own.required) if own is not None else None) or ()}
             identifier = {each.text for each in (value_of(own.primary_key) if own is not None else None) or ()}
-            state = None if own is None or survey.machine(own.name) is None else own.state
+            state = None if own is None or survey.contract.machine(own.name) is None else own.state
             is_there = name in needed | identifier or (state is not None and state.text == name)
             return is_there and always_gives(survey, change, operand)
         case Invocation() | Binary():

@@ -9,16 +9,17 @@ from typing import Any
 
 from ninefold.contract.shared_types import SharedTypes
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import Authentication, Permission
 from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.endpoints import Endpoint, Endpoints
 from ninefold.language.errors import Errors
 from ninefold.language.events import Events
-from ninefold.language.fact import value_of
+from ninefold.language.fact import Fact, value_of
 from ninefold.language.limits import Limits
 from ninefold.language.purpose import Purpose
 from ninefold.language.resources import Resource, Resources
-from ninefold.language.states import States
+from ninefold.language.states import Machine, States
 from ninefold.language.versioning import Versioning
 from ninefold.syntax.nodes import Document
 
@@ -42,6 +43,18 @@ class Contract:
     def parts(self) -> Iterator[tuple[str, Any]]:
         """The nine parts, each with its name."""
         return ((each.name, getattr(self, each.name)) for each in fields(self) if each.name != "document")
+
+    def line(self, span: Span) -> int:
+        """The line at which a fact begins."""
+        return self.document.source.place(span.start).line
+
+    @cached_property
+    def machines(self) -> Mapping[str, Fact[Machine]]:
+        """By resource, in written order."""
+        return {each.resource.text: each.machine for each in value_of(self.states.machines) or ()}
+
+    def machine(self, resource: str) -> Machine | None:
+        return value_of(self.machines.get(resource))
 
     @cached_property
     def resources_by_name(self) -> Mapping[str, Resource]:

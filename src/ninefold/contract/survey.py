@@ -20,7 +20,7 @@ from ninefold.language.expressions import Expression, Items, Leaf, Members, Temp
 from ninefold.language.fact import Fact, StatedNone, is_open, text_of, value_of
 from ninefold.language.requests import Body
 from ninefold.language.routes import PathName
-from ninefold.language.states import Machine, Transition
+from ninefold.language.states import Transition
 from ninefold.language.verbs import GRANT, kind_of
 
 T = TypeVar("T")
@@ -55,18 +55,11 @@ class Survey:
         return graph_of(value_of(self.contract.resources.resources) or ())
 
     @cached_property
-    def machines(self) -> Mapping[str, Fact[Machine]]:
-        return {each.resource.text: each.machine for each in value_of(self.contract.states.machines) or ()}
-
-    @cached_property
     def schemes(self) -> tuple[Scheme, ...]:
         return value_of(self.contract.authentication.schemes) or ()
 
-    def machine(self, resource: str) -> Machine | None:
-        return value_of(self.machines.get(resource))
-
     def transition(self, action: Action) -> Transition | None:
-        machine = self.machine(action.subject or "")
+        machine = self.contract.machine(action.subject or "")
         for each in (value_of(machine.transitions) or ()) if machine else ():
             if each.name == action.verb:
                 return each

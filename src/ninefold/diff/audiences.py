@@ -17,7 +17,7 @@ from ninefold.language.fact import value_of
 from ninefold.language.key import Side
 from ninefold.plan.problems import ErrorCode
 from ninefold.plan.service import ServicePlan
-from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence
+from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence, is_word
 from ninefold.upgrade.change import Change as Becoming
 from ninefold.upgrade.changes import changes
 from ninefold.upgrade.steps import AreIn, Premise
@@ -183,7 +183,7 @@ def _unique(resource: Mapping) -> Iterator[set[str]]:
     fields = resource.get("fields")
     for each in fields.value.entries if fields is not None and isinstance(fields.value, Mapping) else ():
         said = each.value.get("unique") if isinstance(each.value, Mapping) else None
-        if said is not None and isinstance(said.value, Scalar) and said.value.says("true"):
+        if said is not None and is_word(said.value, "true"):
             yield {each.name}
 
 
@@ -260,10 +260,10 @@ def besides(change: Change, way: Direction, alone: Alone, both: Both, promise: P
     """What only the key itself tells."""
     old, new = (None if each is None else each.node for each in (change.old, change.new))
     match change.part, change.key.path:
-        case 5, "unseen rows" if _says(new, "forbidden"):
+        case 5, "unseen rows" if is_word(new, "forbidden"):
             yield Effect("owners", "opens", None, "that a row is there is told to who may not see it")
         case 2, "RESOURCE.fields.FIELD.on delete":
-            if _says(new, "cascade"):
+            if is_word(new, "cascade"):
                 yield Effect("owners", "opens", None, "rows go with what they refer to")
         case 4, "ENDPOINT.ends":
             was, now = (_ENDED.get(each.text, set()) if isinstance(each, Scalar) else set() for each in (old, new))
@@ -314,10 +314,6 @@ def _of_function(change: Change, path: str) -> Iterator[Effect]:
     """Who gives the function has to know what it is called with, and what it may answer."""
     if change.how != "removed" or path != "functions.FUNCTION":
         yield Effect("operators", "look", None, f"the function `{change.names[1]}` has to be as it is said now")
-
-
-def _says(node: Node | None, word: str) -> bool:
-    return isinstance(node, Scalar) and node.says(word)
 
 
 def _emptied(change: Change, both: Both, promise: Promise) -> Iterator[Effect]:

@@ -16,7 +16,7 @@ from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind
 from ninefold.language.shapes import JSON
 from ninefold.language.table import WITHIN, key_at
-from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style, is_word
 
 How: TypeAlias = Literal["added", "removed", "changed", "renamed", "reordered"]
 
@@ -174,14 +174,14 @@ class _Walk:
                     yield Change(here.part, key, here.names, "reordered", *places, here.routes, True)
             case Sequence(), Sequence():
                 yield from self.lists(here, key, old.items, new.items, places)
-            case (Mapping(), _) | (_, Mapping()) if _is_none(old) or _is_none(new):
+            case (Mapping(), _) | (_, Mapping()) if is_word(old, "none") or is_word(new, "none"):
                 around = _Here(here.part, here.path, here.key, here.names, here.routes, True)
                 yield from self.mappings(
                     around,
                     old.entries if isinstance(old, Mapping) else (),
                     new.entries if isinstance(new, Mapping) else (),
                 )
-            case (Sequence(), _) | (_, Sequence()) if alone(key) or _is_none(old) or _is_none(new):
+            case (Sequence(), _) | (_, Sequence()) if alone(key) or is_word(old, "none") or is_word(new, "none"):
                 around = _Here(here.part, here.path, here.key, here.names, here.routes, True)
                 yield from self.lists(around, key, _items(old), _items(new), places)
             case _:
@@ -274,14 +274,10 @@ def _says(entry: Entry, here: _Here) -> bool:
     return True
 
 
-def _is_none(node: Node) -> bool:
-    return isinstance(node, Scalar) and node.says("none")
-
-
 def _items(node: Node) -> tuple[Node, ...]:
     if isinstance(node, Sequence):
         return node.items
-    return () if _is_none(node) else (node,)
+    return () if is_word(node, "none") else (node,)
 
 
 def _said(item: Node, index: int) -> str:

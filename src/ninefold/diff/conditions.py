@@ -15,6 +15,7 @@ from typing import Any, Final
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.domains import NOTHING_KNOWN, Domains
 from ninefold.diff.normal import Normal, expression
+from ninefold.diff.requests import same_json
 from ninefold.diff.verdicts import Direction
 from ninefold.expressions.ast import Ast, Binary, Conditional, Invocation, ListLiteral, Unary
 from ninefold.expressions.ast import Literal as Constant
@@ -260,15 +261,11 @@ def _holds(ast: Ast, given: Mapping[Normal, Any]) -> bool | None:
     path, constants, operator = found
     value = given[path]
     if operator == "in":
-        return any(_same(value, each) for each in constants)
+        return any(same_json(value, each) for each in constants)
     if isinstance(value, Beside):
         return value.holds(operator)
     if operator in ("==", "!="):
-        return _same(value, constants[0]) is (operator == "==")
+        return same_json(value, constants[0]) is (operator == "==")
     if value is None or isinstance(value, bool) or isinstance(value, str) is not isinstance(constants[0], str):
         return None
     return _COMPARING[operator](value, constants[0])
-
-
-def _same(one: Any, other: Any) -> bool:
-    return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)

@@ -234,7 +234,7 @@ def _matches(wanted: Any, came: Any, known: Known) -> bool:
     match wanted:
         case str():
             if whole := NAME.fullmatch(wanted):
-                return whole[1] == "*" or _same(known.setdefault(whole[1], came), came)
+                return whole[1] == "*" or same_json(known.setdefault(whole[1], came), came)
             return isinstance(came, str) and text_matches(wanted, came, known)
         case dict():
             return (
@@ -249,10 +249,10 @@ def _matches(wanted: Any, came: Any, known: Known) -> bool:
                 and all(_matches(value, item, known) for value, item in zip(wanted, came, strict=True))
             )
         case _:
-            return _same(wanted, came)
+            return same_json(wanted, came)
 
 
-def _same(first: Any, second: Any) -> bool:
+def same_json(first: Any, second: Any) -> bool:
     """Whether two JSON values are equal: 1 and 1.0 are one number (RFC 8259), and `true` is none."""
     return isinstance(first, bool) is isinstance(second, bool) and bool(first == second)
 

@@ -14,7 +14,7 @@ from ninefold.language.key import Key
 from ninefold.language.leaves import words_of
 from ninefold.language.reading import Reading, Slot
 from ninefold.language.table import keys_under
-from ninefold.syntax.nodes import Document, Mapping, Node, Scalar
+from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, is_word
 
 
 def direction(
@@ -104,4 +104,4 @@ def line_of(key: Key, document: Document) -> Node | None:
         if entry is None or entry.proposed:
             return None
         node = entry.value
-    return None if isinstance(node, Scalar) and node.says("not shown") else node
+    return None if is_word(node, "not shown") else node

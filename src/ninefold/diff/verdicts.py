@@ -24,8 +24,8 @@ from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.fact import Shown, StatedNone, value_of
-from ninefold.language.key import Key, Side
-from ninefold.language.table import key_at
+from ninefold.language.key import Side
+from ninefold.language.table import row_at
 
 # What the old contract promised to those who read it: the kinds of change that part 9 calls compatible.
 
@@ -135,16 +135,8 @@ OF_PARTS: Final[tuple[Side, ...]] = (
 def side_of(part: int, path: str) -> Side:
     """The side of a row of the table, or of what stands inside it without a row of its own."""
     while path:
-        found = _row(part, path)
+        found = row_at(part, path)
         if found is not None and found.side is not None:
             return found.side
         path = path.rpartition(".")[0]
     return OF_PARTS[part - 1]
-
-
-@cache
-def _row(part: int, path: str) -> Key | None:
-    try:
-        return key_at(part, path)
-    except KeyError:
-        return None

@@ -17,7 +17,7 @@ from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Read, Reading, Slot, quoted
 from ninefold.language.records import of_entry
-from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
+from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, is_word
 
 # fmt: off
 
@@ -267,7 +267,7 @@ def permissions(r: Reading, node: Node, slot: Slot) -> tuple[Permission, ...] | 
 
 
 def rows(r: Reading, node: Node, slot: Slot) -> tuple[RowRule, ...] | Every | None:
-    if isinstance(node, Scalar) and node.says(ALL):
+    if is_word(node, ALL):
         return Every(node.span)
     if not isinstance(node, Mapping):
         every = isinstance(node, Scalar) and node.text.casefold() in ("every", "everyone", ANYONE, "*")
@@ -286,7 +286,7 @@ def _line(r: Reading, entry: Entry, shape: shapes.Shape, read: Read[_Admits]) ->
 
 def row_rule(r: Reading, node: Node, slot: Slot) -> _Admits | None:
     """As a line of permissions; or `all`: every scheme and `anyone`."""
-    if isinstance(node, Scalar) and node.says(ALL):
+    if is_word(node, ALL):
         every: Shown[Condition] = Shown(Every(node.span), node.span)
         return tuple(Admission(Name(who, node.span), every) for who in (*declared_schemes(r), ANYONE))
     return admissions(r, node, slot)
@@ -320,7 +320,7 @@ def _when(r: Reading, entry: Entry) -> Fact[Condition]:
 
 def condition(r: Reading, node: Node, slot: Slot) -> Condition | None:
     """`true`, or an expression."""
-    if isinstance(node, Scalar) and node.says("true"):
+    if is_word(node, "true"):
         return Every(node.span)
     return expression(r, node, slot)
 

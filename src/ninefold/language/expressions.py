@@ -240,12 +240,13 @@ def on_change(r: Reading, node: Node, slot: Slot) -> tuple[OnChange, ...] | None
 def changes_in_words(changes: tuple[OnChange, ...]) -> str:
     """How they are told: `now`, or `slug(note.text)` when `text` changes."""
     return ", ".join(
-        f"`{each.value.text}`" + (f" when {when} changes" if (when := _either(each.fields)) else "") for each in changes
+        f"`{each.value.text}`" + (f" when {when} changes" if (when := either(each.fields)) else "") for each in changes
     )
 
 
-def _either(fields: tuple[Name, ...]) -> str:
-    return " or ".join(f"`{each.text}`" for each in fields)
+def either(names: tuple[Name, ...]) -> str:
+    """Names, as they are told."""
+    return " or ".join(f"`{each.text}`" for each in names)
 
 
 def header_values(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] | None:

@@ -29,7 +29,7 @@ from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, KeysUnder
 from ninefold.language.shapes import JSONSchema, ListOf, MappingOf, Members, Name, Names, Shape, describe
 from ninefold.language.written import Written, written
-from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word, is_word
 
 T = TypeVar("T")
 
@@ -122,14 +122,14 @@ class Reading:
 
     def fact(self, node: Node, slot: Slot, read: Read[T], proposed: bool = False, none: str = "none") -> Fact[T]:
         """A value as a fact. `none`: the word that says that there is none of it."""
-        if isinstance(node, Scalar) and node.says("not shown"):
+        if is_word(node, "not shown"):
             return Gap(node.span)
         before = self._proposed, self._candidate, self._hole, self._touched
         proposed = proposed or node.proposed or self._proposed
         self._proposed, self._candidate = False, self._candidate or proposed
         self._hole, self._touched = None, False
         stated: Shown[T] | StatedNone | None
-        if isinstance(node, Scalar) and node.says(none):
+        if is_word(node, none):
             stated = StatedNone(node.span)
         else:
             value = read(self, node, slot)
@@ -152,15 +152,15 @@ class Reading:
         """Whether a value inside a fact states something; a gap or a proposal there is one of the whole fact."""
         if proposed or node.proposed:
             self._touched = True
-        if isinstance(node, Scalar) and node.says("not shown"):
+        if is_word(node, "not shown"):
             self._hole = self._hole or node.span
             return False
-        return not (isinstance(node, Scalar) and node.says("none"))
+        return not is_word(node, "none")
 
     def is_no_answer(self, key: Key | None, value: Node, called: str = "") -> bool:
         """Says of a value that it is no answer: of nothing at all, and of `none` unless the table says that it is one.
         `called`: what the key is written as, where it stands for any name."""
-        is_none = isinstance(value, Scalar) and value.says("none")
+        is_none = is_word(value, "none")
         if key is None or not (described(value) == NOTHING or (is_none and not key.admits_none)):
             return False
         named, help = quoted(called or key.name), (key.advice,)
@@ -181,7 +181,7 @@ class Reading:
             self.wrong_shape(node, slot)
             return None
         for item in node.items:
-            if isinstance(item, Scalar) and item.says("none"):
+            if is_word(item, "none"):
                 self.say(
                     BARE_WORD,
                     f"`none` is an item of {quoted(slot.called)}",
@@ -201,7 +201,7 @@ class Reading:
         """What each entry declares, where it holds facts of its own. One that is `none` is not there."""
         found: list[T] = []
         for entry in entries:
-            if isinstance(entry.value, Scalar) and entry.value.says("none"):
+            if is_word(entry.value, "none"):
                 continue
             with self.proposing(entry.proposed or entry.value.proposed):
                 found.append(read(entry))
@@ -236,7 +236,7 @@ class Reading:
     ) -> Level:
         """A mapping with some keys; what is not a mapping has none. `refused` are keys that others know and the
         language has not, with the reason. `is_open`: the contract chooses the names of others."""
-        if isinstance(node, Scalar) and node.says("not shown"):
+        if is_word(node, "not shown"):
             return Level(self, node, keys, called, {}, (), node.span)
         if not isinstance(node, Mapping):
             self.wrong_shape(node, Slot(called, Members()), meant(node, Members()) or _keys_are(tuple(keys)))
@@ -245,7 +245,7 @@ class Reading:
         named: list[Entry] = []
         for entry in node.entries:
             if (key := keys.get(entry.name)) is not None:
-                if not (key.none_is_absence and isinstance(entry.value, Scalar) and entry.value.says("none")):
+                if not (key.none_is_absence and is_word(entry.value, "none")):
                     known[entry.name] = entry
             elif refused is not None and entry.name in refused:
                 self.say(

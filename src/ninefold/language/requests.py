@@ -14,7 +14,7 @@ from ninefold.language.json_schema import TYPES
 from ninefold.language.question import Question
 from ninefold.language.reading import Reading, Slot
 from ninefold.language.schemas import BODY_OF_A_RESOURCE, type_reference
-from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence, Style
+from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence, Style, is_word
 
 # fmt: off
 
@@ -104,7 +104,7 @@ def _is_schema(node: Mapping) -> bool:
     """Whether a body is told as JSON Schema would: `type: object`, `properties` or members of schemas, `required` of
     what stands beside it."""
     type_, properties, required = (node.get(name) for name in ("type", "properties", "required"))
-    if type_ is not None and isinstance(type_.value, Scalar) and type_.value.says("object"):
+    if type_ is not None and is_word(type_.value, "object"):
         return True
     if properties is not None and isinstance(properties.value, Mapping):
         inner = [each.value for each in properties.value.entries if isinstance(each.value, Mapping)]

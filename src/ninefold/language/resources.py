@@ -34,7 +34,7 @@ from ninefold.language.reading import Level, Reading, Slot
 from ninefold.language.records import of_entry
 from ninefold.language.schemas import BESIDE, NOT_USED, Schema, is_a_name, json_value, only_keywords, schema
 from ninefold.language.states import MACHINE
-from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence
+from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence, is_word
 from ninefold.values import Type
 
 # fmt: off
@@ -350,7 +350,7 @@ class SharedType:
 def shared_types(level: Level) -> tuple[SharedType, ...]:
     """The schemas below `types`. Where that is a gap, so is every schema that refers to one."""
     entry = level.known.get("types")
-    if entry is None or (isinstance(entry.value, Scalar) and entry.value.says("none")):
+    if entry is None or is_word(entry.value, "none"):
         return ()
     below = level.reading.keyed(entry.value, {}, "types", is_open=True)
     with level.reading.proposing(entry.proposed or entry.value.proposed):

@@ -18,7 +18,7 @@ from ninefold.language.key import Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Reading, Slot, quoted
 from ninefold.language.verbs import OUTCOMES
-from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
+from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, is_word
 
 # fmt: off
 
@@ -113,7 +113,7 @@ def response(r: Reading, entry: Entry, outcome: Name | None) -> tuple[Response, 
 
 def shown(r: Reading, node: Node, slot: Slot) -> Template | Name | None:
     """A template or a view, or the word `stream`."""
-    if isinstance(node, Scalar) and node.says("stream"):
+    if is_word(node, "stream"):
         return Name("stream", node.span)
     return template(r, node, slot)
 

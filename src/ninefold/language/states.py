@@ -11,7 +11,7 @@ from ninefold.language import shapes
 from ninefold.language.check import CHECKS, Check
 from ninefold.language.declaration import Each, One, adds, asked, named, names, restricts
 from ninefold.language.effects import EFFECTS, NO_OTHER_ROW, OTHER_ROWS, Effect
-from ninefold.language.expressions import Assignment, Expression, expression
+from ninefold.language.expressions import Assignment, Expression, either, expression
 from ninefold.language.fact import Fact, Name, Shown
 from ninefold.language.identifiers import declare
 from ninefold.language.key import Key, Kind
@@ -42,11 +42,6 @@ def after(r: Reading, node: Node, slot: Slot) -> int | Expression | None:
     if isinstance(node, Scalar) and (_OF_A_ROW.search(node.text) or node.text in r.terms):
         return expression(r, node, slot)
     return duration(r, node, Slot(slot.called, shapes.Duration()))
-
-
-def either(states: tuple[Name, ...]) -> str:
-    """States, as they are told."""
-    return " or ".join(f"`{each.text}`" for each in states)
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,11 @@ def key_at(part: int, path: str) -> Key:
     return _by_path(part)[path]
 
 
+def row_at(part: int, path: str) -> Key | None:
+    """The row of a path, where the table has one."""
+    return _by_path(part).get(path)
+
+
 def key_named(part: int, path: str, name: str) -> Key | None:
     """The key `name` of the mapping at `path`, as its own row of the table; a placeholder stands for no name here."""
     found = _by_path(part).get(f"{path}.{name}" if path else name)

@@ -18,7 +18,7 @@ from ninefold.language import fact
 from ninefold.language.expressions import ANY, unread
 from ninefold.language.identifiers import RESOURCE_NAMES, declare
 from ninefold.language.reading import Reading, Slot, Term
-from ninefold.syntax.nodes import Entry, Part, Scalar
+from ninefold.syntax.nodes import Entry, Part, Scalar, is_word
 from ninefold.syntax.nodes import Mapping as MappingNode
 
 _NAME: Final = regex.compile(r"([^()]*)\(([^()]*)\)")
@@ -59,10 +59,10 @@ def terms(r: Reading, part: Part) -> None:
     taken = {each.name: each.key for each in part.facts.entries if each.name != "terms"}
     views = {view.name: view.key for each in part.facts.entries for view in _views(each)}
     for each in level.named:
-        if isinstance(each.value, Scalar) and each.value.says("none"):
+        if is_word(each.value, "none"):
             continue
         proposed = each.proposed or each.value.proposed or entry.proposed or entry.value.proposed
-        gap = (proposed and not r.accept) or (isinstance(each.value, Scalar) and each.value.says("not shown"))
+        gap = (proposed and not r.accept) or is_word(each.value, "not shown")
         found = _stated(r, each, gap)
         others = {**taken, **(views if found.parameters else {}), **{name: one.key for name, one in stated.items()}}
         if found.name in others:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.suggest import singulars
 from ninefold.language.key import KeysUnder
-from ninefold.syntax.nodes import Document, Entry, Node, Part, Scalar, Word
+from ninefold.syntax.nodes import Document, Entry, Node, Part, Scalar, Word, is_word
 from ninefold.syntax.nodes import Mapping as MappingNode
 
 
@@ -30,16 +30,12 @@ class Written:
 def written(document: Document, keys_under: KeysUnder) -> Written:
     own = _named(document.part("resources"), {key.name for key in keys_under(2, "") if not key.is_placeholder})
     machines = _named(document.part("states"), {key.name for key in keys_under(3, "") if not key.is_placeholder})
-    resources = None if own is None else tuple(each.name for each in own if not _says(each.value, "none"))
-    shown = {each.name: each.value for each in machines or () if not _says(each.value, "not shown")}
+    resources = None if own is None else tuple(each.name for each in own if not is_word(each.value, "none"))
+    shown = {each.name: each.value for each in machines or () if not is_word(each.value, "not shown")}
     is_none = machines == ()
     unknown = frozenset(name for name in resources or () if name not in shown and not is_none)
     transitions = {name: _transitions(value) for name, value in shown.items() if isinstance(value, MappingNode)}
     return Written(resources, transitions, unknown)
-
-
-def _says(node: Node, word: str) -> bool:
-    return isinstance(node, Scalar) and node.says(word)
 
 
 def _named(part: Part, keys: set[str]) -> tuple[Entry, ...] | None:

@@ -79,7 +79,7 @@ class Sources:
         """The time, since 1970."""
         if self.clock is _clock:
             return time.time_ns() // 1000
-        return (self.clock() - _EPOCH) // _MICROSECOND
+        return (self.clock() - EPOCH) // MICROSECOND
 
     def following(self, clock: Callable[[], datetime] | None) -> Sources:
         """The same by a clock that others have as well, unless there is none, or a time was set."""
@@ -117,7 +117,7 @@ class Followed:
         self._began = time.time_ns() - elapsed()
 
     def __call__(self) -> datetime:
-        return _EPOCH + timedelta(microseconds=self.nanoseconds() // 1000)
+        return EPOCH + timedelta(microseconds=self.nanoseconds() // 1000)
 
     def nanoseconds(self) -> int:
         return self._began + self._elapsed()
@@ -128,8 +128,8 @@ class Followed:
         self._began = min(max(self._began, nanoseconds - self._elapsed()), nanoseconds - since)
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 
 
 EVER = ""

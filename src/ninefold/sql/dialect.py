@@ -16,6 +16,9 @@ from ninefold.values import Array, Null, Type
 Build: TypeAlias = Callable[[tuple[Fragment, ...]], Fragment]
 
 
+PATH_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""The names of members that stand in a path as they are."""
+
 ROWS: Final = Array(items=Array(items=Null()), nullable=True)
 """The type of what `gather_rows` makes."""
 

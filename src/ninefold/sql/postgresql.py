@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from ninefold.sql.dialect import ALIKE, ROWS, Dialect, once, template
+from ninefold.sql.dialect import ALIKE, PATH_NAME, ROWS, Dialect, once, template
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, join
 from ninefold.sql.plpgsql import AS_INTEGER
 from ninefold.sql.postgresql_columns import BY_CODE_POINT, of_column, of_text, of_then, stored_form
@@ -136,7 +136,6 @@ _TEMPLATES: Final[Mapping[str, str]] = {
         for kind in kinds
     },
 }
-_PATH_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAMELESS: Final = ' AS "$found"'
 
 
@@ -244,7 +243,7 @@ class PostgreSQL:
         return "json_array_length((" + array + ")::json)::bigint"
 
     def member(self, object_: Fragment, name: str, type_: Type) -> Fragment | None:
-        if _PATH_NAME.fullmatch(name) is None:
+        if PATH_NAME.fullmatch(name) is None:
             return None
         return _of_json("((" + object_ + f")::json -> '{name}')", type_)
 

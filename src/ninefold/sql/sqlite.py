@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ninefold.sql.dialect import ALIKE, ROWS, Dialect, once, template
+from ninefold.sql.dialect import ALIKE, PATH_NAME, ROWS, Dialect, once, template
 from ninefold.sql.events import about
 from ninefold.sql.fragment import PLACEHOLDER, Fragment, join
 from ninefold.values import (
@@ -150,7 +149,6 @@ _TEMPLATES: Final[Mapping[str, str]] = {
         for kind in ("boolean", "integer", "number", "text", "timestamp", "duration")
     },
 }
-_PATH_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class SQLite:
@@ -238,7 +236,7 @@ class SQLite:
         return "json_array_length(" + array + ")"
 
     def member(self, object_: Fragment, name: str, type_: Type) -> Fragment | None:
-        if _PATH_NAME.fullmatch(name) is None:
+        if PATH_NAME.fullmatch(name) is None:
             return None
         if isinstance(type_, Anything):
             return "nullif((" + object_ + f") -> '$.{name}', 'null')"

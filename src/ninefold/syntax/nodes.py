@@ -110,6 +110,11 @@ class Sequence:
 Node: TypeAlias = Scalar | Mapping | Sequence
 
 
+def is_word(node: Node | None, word: str) -> bool:
+    """Whether a node is the unquoted keyword `word`."""
+    return isinstance(node, Scalar) and node.says(word)
+
+
 class Word(Enum):
     """What one sentence says for a whole part."""
 

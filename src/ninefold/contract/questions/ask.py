@@ -37,9 +37,9 @@ from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.key import Key, Kind
 from ninefold.language.question import OpenQuestion
 from ninefold.language.states import FROM, INITIAL, MACHINE, TO
-from ninefold.language.table import key_at, row_written
+from ninefold.language.table import row_at, row_written
 from ninefold.language.versioning import CHANGES
-from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Scalar, Sequence, Word
+from ninefold.syntax.nodes import Entry, Mapping, Node, Part, Sequence, Word, is_word
 from ninefold.syntax.proposals import proposals
 
 STORED = frozenset({"on create", "on change", "computed", "normalise", "sets", "gone", "also", "EFFECT"})
@@ -161,7 +161,7 @@ def _states(survey: Survey) -> Iterator[OpenQuestion]:
     if value_of(states.machines) is None:
         return  # none is stated
     for resource in survey.graph.resources:
-        if at := unanswered(survey.machines.get(resource), place):
+        if at := unanswered(survey.contract.machines.get(resource), place):
             yield blocking(MACHINE, resource, at, survey.writing_to(resource))
     concerned: Concerned = {
         MACHINE.id: survey.writing_to,
@@ -169,7 +169,7 @@ def _states(survey: Survey) -> Iterator[OpenQuestion]:
         FROM.id: survey.taking,
         TO.id: survey.taking,
     }
-    for name, fact in survey.machines.items():
+    for name, fact in survey.contract.machines.items():
         if (machine := value_of(fact)) is not None:
             yield from _field_of_state(survey, name, fact.span)
             yield from open_in(machine, machine.span, concerned, name)
@@ -225,7 +225,7 @@ def _written(
             continue
         if at.candidate and path == "codes.CODE" and asks_codes:
             continue  # asked in one line, of all codes that are proposed
-        key = _row(part.number, path)
+        key = row_at(part.number, path)
         subject = ".".join(names)
         question = replace(PROPOSED if at.candidate else WRITTEN, part=part.number)
         read = _reading(survey, part, names)
@@ -260,7 +260,7 @@ def _unknown(names: Names, node: Node) -> Iterator[tuple[Names, At]]:
 
 
 def _unknown_at(names: Names, node: Node, *, candidate: bool) -> Iterator[tuple[Names, At]]:
-    if candidate or (isinstance(node, Scalar) and node.says("not shown")):
+    if candidate or is_word(node, "not shown"):
         yield names, At(node.span, candidate=candidate)
     else:
         yield from _unknown(names, node)
@@ -281,13 +281,6 @@ def written_path(part: int, path: str, name: str) -> str:
     """The path in the vocabulary of what is written as `name` under `path` (an item of a list has no name)."""
     row = row_written(part, path, name)
     return row.path if row is not None else f"{path}.{name}" if path and name else path or name
-
-
-def _row(part: int, path: str) -> Key | None:
-    try:
-        return key_at(part, path)
-    except KeyError:
-        return None
 
 
 PARAMETERS: Final = {"path": "path", "query": "query", "request headers": "headers"}

@@ -66,8 +66,8 @@ def _checked(survey: Survey) -> Iterator[tuple[int, str, Fact[tuple[Check, ...]]
     """What may have checks, with its part, its own, and the endpoints that depend on them."""
     for resource in survey.graph.resources.values():
         yield 2, resource.name, resource.check, survey.reaching(resource.name)
-    for name in survey.machines:
-        machine = survey.machine(name)
+    for name in survey.contract.machines:
+        machine = survey.contract.machine(name)
         for transition in (value_of(machine.transitions) or ()) if machine is not None else ():
             called = f"{transition.name} {name}"
             yield 3, called, transition.check, survey.taking(called)

@@ -17,7 +17,7 @@ from ninefold.language.question import OpenQuestion
 from ninefold.language.resources import FIELDS, ON_DELETE, PRIMARY_KEY, READABLE, TYPE, Field, Resource, SharedType
 from ninefold.language.schemas import Schema
 from ninefold.language.verbs import kind_of
-from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence, scalars
+from ninefold.syntax.nodes import Mapping, Node, Sequence, is_word, scalars
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:
@@ -86,11 +86,11 @@ def unsaid(schema: Schema, at: At) -> At | None:
 
 
 def _unsaid(node: Mapping, at: At) -> At | None:
-    entries = {entry.name: entry.value for entry in node.entries if not _says(entry.value, "none")}
+    entries = {entry.name: entry.value for entry in node.entries if not is_word(entry.value, "none")}
     typing = [entries[name] for name in TYPING if name in entries]
     if not typing:
         return at
-    if open_ := next((value for value in typing if _says(value, "not shown")), None):
+    if open_ := next((value for value in typing if is_word(value, "not shown")), None):
         return At(open_.span)
     held = (each for name in HOLDING if name in entries for each in _schemas(name, entries[name]))
     return next((found for each in held if (found := _unsaid(each, At(each.span))) is not None), None)
@@ -105,10 +105,6 @@ def _schemas(keyword: str, value: Node) -> Iterator[Mapping]:
             yield from (item for item in items if isinstance(item, Mapping))
         case _, Mapping():
             yield value
-
-
-def _says(value: Node, word: str) -> bool:
-    return isinstance(value, Scalar) and value.says(word)
 
 
 def _unreadable(survey: Survey, subject: str, field: Field) -> At | None:

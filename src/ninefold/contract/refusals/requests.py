@@ -51,7 +51,7 @@ def of_callers(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             yield Refusal("unauthenticated", Step.CALLER, scheme.name, None, (), scheme.span, words, meanings)
     others = [each for each in survey.schemes if each.name not in named]
     for other in others if nobody or (named and ANYONE not in named) else ():
-        where = survey.contract.document.source.place(at.start).line
+        where = survey.contract.line(at)
         words = f"the caller is known by `{other.name}`, which line {where} does not admit"
         yield Refusal("forbidden", Step.CALLER, first, fact=other.span, words=words, meanings=("credentials",))
     for each in admitted:

@@ -49,7 +49,7 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         if hidden is not None and hidden.text == "forbidden":
             words = f"the caller does not see the `{resource}`"
             yield Refusal("forbidden", Step.JUDGED, resource, fact=hidden.span, words=words)
-        machine = survey.machine(resource)
+        machine = survey.contract.machine(resource)
         if machine is not None and isinstance(machine.gone, Shown) and may_be_gone(survey, endpoint, resource):
             words = f"the state of the `{resource}` is one of those that are gone"
             yield Refusal("gone", Step.JUDGED, resource, fact=machine.gone.span, words=words, meanings=("gone rows",))
@@ -63,7 +63,7 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             continue
         origin = each.origin.span if each.origin is not None else each.span
         names = " or ".join(f"`{name.text}`" for name in value_of(each.origin) or ())
-        if may_be_in_any_state(endpoint, action) and is_from_some(survey.machine(action.resource or ""), each):
+        if may_be_in_any_state(endpoint, action) and is_from_some(survey.contract.machine(action.resource or ""), each):
             words = f"the state of the `{first}` is not {names or 'known'}"
             yield Refusal("illegal transition", Step.JUDGED, first, fact=origin, words=words, after=number)
     for guard in value_of(endpoint.check) or ():
@@ -130,7 +130,7 @@ def _of_a_row_that_may_be_there(
     if hidden is not None and (hidden.text == "forbidden" or any(kind_of(verb).may_make for verb in done)):
         words = f"the `{resource}` is there, and the caller does not see it"
         yield Refusal(hidden.text, Step.JUDGED, resource, fact=hidden.span, words=words)
-    machine = survey.machine(resource)
+    machine = survey.contract.machine(resource)
     if machine is not None and isinstance(machine.gone, Shown):
         words = f"the state of the `{resource}` is one of those that are gone"
         yield Refusal("gone", Step.JUDGED, resource, fact=machine.gone.span, words=words, meanings=("gone rows",))
@@ -191,7 +191,7 @@ def _ruled(survey: Survey, endpoint: Endpoint, resource: str) -> bool:
 
 def may_be_gone(survey: Survey, endpoint: Endpoint, resource: str) -> bool:
     """Whether a row that is sought may be in a state of `gone`, from which the endpoint does not bring it back."""
-    machine = survey.machine(resource)
+    machine = survey.contract.machine(resource)
     gone = {state.text for state in (value_of(machine.gone) if machine is not None else None) or ()}
     for action in actions(endpoint):
         transition = survey.transition(action) if action.subject == resource else None
@@ -290,7 +290,7 @@ def _of_effect(
     """What may refuse a change of another row upon one of a resource, and with it the whole. `given`: what the request
     gives the row that is made before, each field with its resource."""
     resource, action, at = effect.subject, effect.does, effect.span
-    machine, transition = survey.machine(resource), survey.transition(action)
+    machine, transition = survey.contract.machine(resource), survey.transition(action)
     if _is_of_one(survey, effect) and machine is not None:
         origins = value_of(transition.origin) if transition is not None else None
         if {state.text for state in value_of(machine.gone) or ()} - {state.text for state in origins or ()}:

@@ -14,7 +14,7 @@ from ninefold.diagnostics.suggest import there_are
 from ninefold.language.actions import Action
 from ninefold.language.authentication import ALL, ANYONE, Admission, Authentication, Every
 from ninefold.language.cases import ALL_OTHERS
-from ninefold.language.conditions import CONDITIONS_OF_GRANTS, parameter_of, split
+from ninefold.language.conditions import BY_NAME, CONDITIONS_OF_GRANTS, MEMBER, SCHEME, parameter_of, split
 from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint, Endpoints
 from ninefold.language.errors import ConditionName, ErrorCode, Errors, not_a_condition
@@ -328,9 +328,10 @@ class _Uses:
                 self.use_subject(ConditionName(*narrowed, name.span))
 
     def use_subject(self, condition: ConditionName) -> None:
-        if condition.condition == "invalid" and condition.subject in CONDITIONS_OF_GRANTS and self.grants:
+        narrowed = BY_NAME[condition.condition].narrowed
+        if MEMBER in narrowed and condition.subject in CONDITIONS_OF_GRANTS and self.grants:
             return
-        if condition.condition == "unauthenticated" and condition.subject is not None:
+        if SCHEME in narrowed and condition.subject is not None:
             self.use(self.end_of(condition.span, condition.subject), self.known.schemes, "a scheme")
             return
         parameter = parameter_of(condition.condition, condition.subject)

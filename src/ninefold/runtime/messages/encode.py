@@ -33,7 +33,7 @@ FEW = 32
 PIECE_BYTES = 256 * 1024
 """Bytes, about, that are encoded at once of what is shown of more."""
 
-_REFERENCES = frozenset((b"location", b"content-location"))
+REFERENCES = frozenset((b"location", b"content-location"))
 """Headers whose values are URI references."""
 
 _COMMA = ord(",")
@@ -145,7 +145,7 @@ def field_line(name: bytes, text: str) -> tuple[bytes, bytes]:
 
 def writing(name: bytes) -> Callable[[str], bytes]:
     """What writes a text as the value of a header."""
-    return uri_reference if name in _REFERENCES else header_value
+    return uri_reference if name in REFERENCES else header_value
 
 
 def show(content: plan.Content, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn] = ()) -> Show:

@@ -45,7 +45,7 @@ AGAIN = 1_000_000
 TIMER = "timer"
 """Who calls. No expression can read it."""
 
-_NO_REQUEST = Request("", b"", b"", {}, "")
+NO_REQUEST = Request("", b"", b"", {}, "")
 
 
 class Timer:
@@ -75,7 +75,7 @@ class Timer:
             name: stored if read is None else read(stored) for (name, read), stored in zip(self._key, row, strict=False)
         }
         call = Call(
-            _NO_REQUEST,
+            NO_REQUEST,
             {
                 **env,
                 "now": now,

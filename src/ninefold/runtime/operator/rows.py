@@ -20,7 +20,7 @@ from ninefold.plan.operator import Adding as AddingPlan
 from ninefold.plan.operator import OperatorOperations, Record, Records
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.decode import Body
-from ninefold.runtime.messages.message import Request, Response
+from ninefold.runtime.messages.message import Response
 from ninefold.runtime.messages.parameters import Page
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations import signing
@@ -29,6 +29,7 @@ from ninefold.runtime.operations.cursors import Cursors
 from ninefold.runtime.operations.events import Logged, Position, Tell
 from ninefold.runtime.operations.flow import Next, at_once
 from ninefold.runtime.operations.read import Call, List
+from ninefold.runtime.operations.timers import NO_REQUEST
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.service import constants
 from ninefold.runtime.sources import Sources
@@ -39,8 +40,6 @@ from ninefold.values.texts import from_text
 
 OPERATOR = "$operator"
 """Who calls. No cursor is made for the operator, and no scheme can be called so."""
-
-_NO_REQUEST = Request("", b"", b"", {}, "")
 
 ShownRow: TypeAlias = dict[str, Any]
 """A row as JSON shows it, by field."""
@@ -62,7 +61,7 @@ class Caller:
             "caller": {},
             "request": environment.NO_PARAMETERS,
         }
-        return Call(_NO_REQUEST, env, self.sources, Cursors(bytes(32)), f"rows of {operations.resource}", OPERATOR)
+        return Call(NO_REQUEST, env, self.sources, Cursors(bytes(32)), f"rows of {operations.resource}", OPERATOR)
 
 
 # ── Looking ───────────────────────────────────────────────────────────────────────────────────────────────────

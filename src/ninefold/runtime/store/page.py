@@ -10,13 +10,11 @@ import os
 from datetime import UTC, datetime, timedelta
 from mmap import mmap
 
-from ninefold.runtime.sources import EVER
+from ninefold.runtime.sources import EPOCH, EVER, MICROSECOND
 
 _DUE, _AHEAD = range(2)
 _BYTES = 16
 _EVER, _NEVER = -(2**63), 2**63 - 1
-_BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 class Page:
@@ -38,7 +36,7 @@ class Page:
 
     def set_ahead(self, ahead: timedelta) -> None:
         """How far the clock of the service is ahead of the machine's."""
-        self._numbers[_AHEAD] = ahead // _MICROSECOND
+        self._numbers[_AHEAD] = ahead // MICROSECOND
 
     def clock(self) -> datetime:
         """The time of the service."""
@@ -59,4 +57,4 @@ def new(shared: bool) -> Page:
 
 
 def _microseconds(time: str) -> int:
-    return (datetime.fromisoformat(time) - _BEGIN) // _MICROSECOND
+    return (datetime.fromisoformat(time) - EPOCH) // MICROSECOND

@@ -67,7 +67,7 @@ def values(g: Grounds, endpoint: Endpoint) -> list[Item]:
         items += _made(g, endpoint, own)
     elif gives_values(endpoint):
         items += _changed(g, endpoint, own)
-    machine = g.survey.machine(own.name)
+    machine = g.survey.contract.machine(own.name)
     field = own.state
     if machine is not None and field is not None:
         if makes(endpoint):

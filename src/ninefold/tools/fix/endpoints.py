@@ -7,10 +7,10 @@ import re
 from typing import Final
 
 from ninefold.language import former
-from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Style
+from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Style, is_word
 from ninefold.tools.fix import words
 from ninefold.tools.fix.layout import key_of
-from ninefold.tools.fix.rewriting import Rewriting, action_of, entries_of, is_none, text_of
+from ninefold.tools.fix.rewriting import Rewriting, action_of, entries_of, text_of
 
 _TEXT: Final = re.compile(r"'([^'\\]*)'")
 """A text of CEL that needs no escapes."""
@@ -25,7 +25,7 @@ def endpoints(fix: Rewriting, facts: Mapping) -> None:
         match entry.name:
             case "responses" if isinstance(value, Mapping) and (type_ := value.get("media type")):
                 fix.layout.merge(facts, [entry], "produces", fix.layout.scalar(type_.value))
-            case "responses" if isinstance(value, Scalar) and value.says("not shown"):
+            case "responses" if is_word(value, "not shown"):
                 fix.layout.rename(entry, "produces")
             case "cross origin":
                 fix.layout.rename(entry, "cors")
@@ -130,7 +130,7 @@ def parameters(fix: Rewriting, mapping: Mapping) -> None:
                 continue
             more[key_of(name)] = choice(fix, chosen.value, word)
             dropped.append(chosen)
-        elif chosen is not None and is_none(chosen.value):
+        elif chosen is not None and is_word(chosen.value, "none"):
             dropped.append(chosen)
         elif chosen is not None and query is None and filters is None and not fix.names.get(mapping.span):
             fix.become(mapping, chosen, "query")  # which parameter it is is not shown either
@@ -145,8 +145,8 @@ def parameters(fix: Rewriting, mapping: Mapping) -> None:
         if (
             parameter is not None
             and offered is not None
-            and not is_none(parameter.value)
-            and not is_none(offered.value)
+            and not is_word(parameter.value, "none")
+            and not is_word(offered.value, "none")
         ):
             more[fix.layout.scalar(parameter.value)] = f"{{sorts: {fix.layout.scalar(offered.value)}}}"
         if default := sorts.value.get("default"):
@@ -232,7 +232,7 @@ _PLAIN: Final = re.compile(r"-?[\w.]+")
 def listed(fix: Rewriting, sort: Entry) -> str:
     """An order as a list, also of one key."""
     text, plain = fix.layout.scalar(sort.value), sort.value.text if isinstance(sort.value, Scalar) else ""
-    if not isinstance(sort.value, Scalar) or is_none(sort.value) or sort.value.says("not shown"):
+    if not isinstance(sort.value, Scalar) or is_word(sort.value, "none") or sort.value.says("not shown"):
         return text
     return f"[{plain if _PLAIN.fullmatch(plain) else text}]"
 

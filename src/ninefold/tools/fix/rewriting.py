@@ -9,7 +9,7 @@ from typing import Final
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.successors import scalars_of
-from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
+from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, is_word
 from ninefold.tools.fix import expressions, words
 from ninefold.tools.fix.expressions import Said
 from ninefold.tools.fix.layout import Layout, Pairs
@@ -133,7 +133,7 @@ class Rewriting:
             return
         if not resource:
             self.leave(row, "what it is a row of is not said: `where: RESOURCE == …` says both")
-        elif self.become(mapping, row, "where") and not (is_none(row.value) or row.value.says("not shown")):
+        elif self.become(mapping, row, "where") and not (is_word(row.value, "none") or row.value.says("not shown")):
             self.say(row.value, expressions.compared(row.value.text, resource))
 
 
@@ -144,13 +144,9 @@ def entries_of(entry: Entry | None) -> Iterator[Entry]:
 
 def text_of(mapping: Mapping, key: str) -> str | None:
     entry = mapping.get(key)
-    if entry is None or not isinstance(entry.value, Scalar) or is_none(entry.value):
+    if entry is None or not isinstance(entry.value, Scalar) or is_word(entry.value, "none"):
         return None
     return entry.value.text
-
-
-def is_none(node: Node) -> bool:
-    return isinstance(node, Scalar) and node.says("none")
 
 
 def action_of(does: Entry | None) -> tuple[str, str]:

@@ -110,7 +110,7 @@ def request_body(endpoint: Endpoint, service: Service) -> Json | None:
 def _normalised(endpoint: Endpoint, service: Service) -> Iterator[Json]:
     """What is done to values before the schema is asked."""
     body = {field.field: field for field in endpoint.route.body.fields} if endpoint.route.body else {}
-    resource = service.resources.get(endpoint.checked.resource or "")
+    resource = service.contract.resources_by_name.get(endpoint.checked.resource or "")
     for field in () if resource is None else value_of(resource.fields) or ():
         expression = value_of(field.normalise)
         if field.name in body and expression is not None:

@@ -21,7 +21,6 @@ from ninefold.language.check import Check
 from ninefold.language.endpoints import Endpoint as Stated
 from ninefold.language.fact import Fact, Name, text_of, value_of
 from ninefold.language.question import OpenQuestion
-from ninefold.language.resources import Resource
 from ninefold.plan.operations import Compute, List, Operation, Read
 from ninefold.plan.problems import DETAIL, ErrorCode
 from ninefold.plan.responses import Response
@@ -77,15 +76,6 @@ class Service:
         )
 
     @cached_property
-    def resources(self) -> dict[str, Resource]:
-        return {each.name: each for each in value_of(self.contract.resources.resources) or ()}
-
-    @cached_property
-    def machines(self) -> dict[str, Fact[stated.Machine]]:
-        """By resource, in written order."""
-        return {each.resource.text: each.machine for each in value_of(self.contract.states.machines) or ()}
-
-    @cached_property
     def doing_several(self) -> frozenset[str]:
         """The keys of endpoints whose cases do not all do the same."""
         first: dict[str, str] = {}
@@ -114,7 +104,7 @@ class Service:
 
     def line(self, span: Span) -> int:
         """The line of the contract at which a fact begins."""
-        return self.contract.document.source.place(span.start).line
+        return self.contract.line(span)
 
     def is_seen_by_all(self, resource: str) -> bool:
         """Whether no row of a resource is hidden from any caller."""
@@ -230,7 +220,7 @@ def states(service: Service) -> Json:
 
 
 def _machine(resource: str, machine: stated.Machine, service: Service) -> Json:
-    own = next((each for each in value_of(service.contract.resources.resources) or () if each.name == resource), None)
+    own = service.contract.resources_by_name.get(resource)
     field, initial = None if own is None else own.state, text_of(machine.initial)
     left = {state.text for each in value_of(machine.transitions) or () for state in value_of(each.origin) or ()}
     return _given(
@@ -264,7 +254,7 @@ def _transition(stated_: stated.Transition, service: Service) -> Json:
 def taken(name: str, endpoint: Endpoint, service: Service) -> Json:
     """A transition that an endpoint takes."""
     resource = endpoint.checked.resource
-    machine = value_of(service.machines[resource or ""])
+    machine = service.contract.machine(resource or "")
     transitions = () if machine is None else value_of(machine.transitions) or ()
     return next(_transition(each, service) for each in transitions if each.name == name)
 

@@ -16,7 +16,6 @@ from ninefold.contract.refusals.requests import of_callers
 from ninefold.contract.service import Contract
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diagnostics.source import Span
 from ninefold.expressions.evaluate import holds
 from ninefold.expressions.tree import Select, Typed, Variable, conjuncts, parts
 from ninefold.language.authentication import ANYONE, Every
@@ -156,21 +155,18 @@ class _Reading:
         self.endpoints = {} if served is None else {(each.key, _case(each)): each for each in served.endpoints}
         self.stopped = frozenset() if served is None else {each.key for each in served.stopped}
 
-    def line(self, span: Span) -> int:
-        return self.contract.document.source.place(span.start).line
-
     def matrix(self) -> Matrix:
         unseen = self.contract.authentication.unseen_rows
         word = value_of(unseen)
         machines = {
             name: tuple(each.text for each in value_of(machine.states) or ())
-            for name in self.survey.machines
-            if (machine := self.survey.machine(name)) is not None
+            for name in self.survey.contract.machines
+            if (machine := self.survey.contract.machine(name)) is not None
         }
         return Matrix(
             self.contract.document.title or "",
-            tuple(Scheme(each.name, self.line(each.span)) for each in self.survey.schemes),
-            None if word is None else Condition(word.text, self.line(word.span)),
+            tuple(Scheme(each.name, self.contract.line(each.span)) for each in self.survey.schemes),
+            None if word is None else Condition(word.text, self.contract.line(word.span)),
             tuple(map(self.of, self.survey.endpoints)),
             tuple((name, states) for name, states in machines.items() if states),
             self.served is None,
@@ -183,7 +179,7 @@ class _Reading:
         whos = (*(each.name for each in self.survey.schemes), ANYONE)
         return Line(
             endpoint=endpoint.key + _case(endpoint),
-            line=self.line(endpoint.span),
+            line=self.contract.line(endpoint.span),
             does=", ".join(each.written for each in does),
             resource=acted_on,
             becomes=None if found is None else _becomes(found, self.served),
@@ -201,7 +197,7 @@ class _Reading:
                 yield self.condition(guard.that)
 
     def condition(self, expression: Expression) -> Condition:
-        return Condition(_in_one_line(expression), self.line(expression.span))
+        return Condition(_in_one_line(expression), self.contract.line(expression.span))
 
     # One kind of caller
 
@@ -218,12 +214,12 @@ class _Reading:
         admission = admissions[counts]
         condition = value_of(admission.condition)
         if condition is None:
-            return Cell(who, Verdict.NOT_SHOWN, line=self.line(admission.who.span))
+            return Cell(who, Verdict.NOT_SHOWN, line=self.contract.line(admission.who.span))
         return Cell(
             who,
             verdict,
             None if isinstance(condition, Every) else _in_one_line(condition),
-            self.line(admission.who.span),
+            self.contract.line(admission.who.span),
             tuple(self.rows(endpoint, counts, acted_on)),
             self.states(found, counts),
         )
@@ -246,7 +242,7 @@ class _Reading:
 
     def rule(self, resource: str, rule: Fact[Every | Expression] | None) -> Rows:
         condition = value_of(rule)
-        line = None if rule is None else self.line(rule.span)
+        line = None if rule is None else self.contract.line(rule.span)
         if isinstance(condition, Every):
             return Rows(resource, Seen.EVERY, None, line)
         if condition is not None:

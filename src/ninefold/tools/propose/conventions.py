@@ -141,10 +141,11 @@ def _on_delete(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 def _states(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """None, of each resource that is written, has no state among its fields, and takes no transition."""
     moved = {action.subject for endpoint in survey.endpoints for action in actions(endpoint) if action.is_transition}
+    known = moved | survey.contract.machines.keys()
     return tuple(
         Proposed(3, (name,), "none", STATELESS)
         for name, fields in survey.graph.fields.items()
-        if subject in ("states", name) and survey.writing_to(name) and name not in moved | survey.machines.keys()
+        if subject in ("states", name) and survey.writing_to(name) and name not in known
         if not any(_is_state(field) for field in fields.values())
     )
 

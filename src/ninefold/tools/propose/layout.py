@@ -15,7 +15,19 @@ from operator import attrgetter
 
 from ninefold.diagnostics.source import Span
 from ninefold.syntax.edits import Edit, insertion, line_break
-from ninefold.syntax.nodes import NUMBERED_TITLES, Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word
+from ninefold.syntax.nodes import (
+    NUMBERED_TITLES,
+    Document,
+    Entry,
+    Mapping,
+    Node,
+    Part,
+    Scalar,
+    Sequence,
+    Style,
+    Word,
+    is_word,
+)
 from ninefold.syntax.parser import Form, form_of
 from ninefold.syntax.proposals import PROPOSED_BLOCK
 from ninefold.syntax.stretches import line_end, line_start
@@ -157,7 +169,7 @@ class _Placing:
             if entry is None:
                 continue
             own = tagged and not (entry.proposed or entry.value.proposed)
-            if isinstance(entry.value, Scalar) and entry.value.says("not shown"):
+            if is_word(entry.value, "not shown"):
                 self.instead(entry, below, own, flow)
             elif isinstance(entry.value, Mapping) and not isinstance(below, Leaf):
                 self.within(entry.value, below, own, flow or self.is_flow(entry.value))

@@ -274,8 +274,8 @@ def _uses(survey: Survey) -> Iterator[tuple[str, str]]:
     for resource in survey.graph.resources.values():
         for invariant in value_of(resource.check) or ():
             yield from _named(invariant.code, conditions.CHECK)
-    for machine in survey.machines:
-        own = survey.machine(machine)
+    for machine in survey.contract.machines:
+        own = survey.contract.machine(machine)
         for transition in (value_of(own.transitions) or ()) if own is not None else ():
             for guard in value_of(transition.check) or ():
                 yield from _named(guard.code, conditions.CHECK)
