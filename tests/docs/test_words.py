@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from tests.docs.reader import ROOT
 
-from ninefold.expressions.tokens import RESERVED
+from ninefold.expressions.tokens import KEYWORDS, RESERVED
 from ninefold.language import former
 from ninefold.language.conditions import BY_NAME
-from ninefold.language.identifiers import KEYWORDS, RESOURCE_NAMES
+from ninefold.language.identifiers import RESOURCE_NAMES
 from ninefold.language.meanings import meaning_named
 from ninefold.language.table import vocabulary
 from ninefold.language.verbs import VERBS

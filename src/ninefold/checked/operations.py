@@ -13,10 +13,12 @@ from ninefold.checked.said import Saying
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Constant, Typed
+from ninefold.language.endpoints import Ends
 from ninefold.language.verbs import TRANSITION as TRANSITION
 from ninefold.language.verbs import Verb
 from ninefold.plan.chosen import Expansion as Expansion
 from ninefold.plan.chosen import Projection as Projection
+from ninefold.plan.operations import By
 from ninefold.plan.routes import Rule
 from ninefold.values import Type
 
@@ -102,7 +104,7 @@ class Pages(Saying):
     """`maximum` None: stated `none`. `at`: the parameter that says which page; None: there is but the first. `first`:
     the number of the first page, or the offset of the first row."""
 
-    by: Literal["cursor", "offset", "page", "none"]
+    by: By
     default: int = 0
     minimum: int = 1
     maximum: int | None = None
@@ -238,7 +240,7 @@ class _Mutation(_Operation):
         return None
 
     @property
-    def ends(self) -> Literal["presented", "others", "all"] | None:
+    def ends(self) -> Ends | None:
         return None
 
     @property
@@ -292,7 +294,7 @@ class Update(_Mutation):
     transition: Transition | None = None
     sets: tuple[tuple[str, Typed], ...] = ()
     issues: str | None = None
-    ends: Literal["presented", "others", "all"] | None = None
+    ends: Ends | None = None
     further: tuple[Transition, ...] = ()
     of_all: tuple[Filter, ...] | None = None
     follows: Literal["in its state", "in any state"] | None = None
@@ -337,7 +339,7 @@ class SignIn(_Mutation):
 
     sets: tuple[tuple[str, Typed], ...] = ()
     issues: str | None = None
-    ends: Literal["presented", "others", "all"] | None = None
+    ends: Ends | None = None
     further: tuple[Transition, ...] = ()
 
 
@@ -345,7 +347,7 @@ class SignIn(_Mutation):
 class SignOut(_Mutation):
     """`ends`: which of the credentials that were issued to the row."""
 
-    ends: Literal["presented", "others", "all"] | None = None
+    ends: Ends | None = None
 
 
 Mutation: TypeAlias = Create | Update | Delete | Ensure | Remove | SignIn | SignOut

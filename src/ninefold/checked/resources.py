@@ -11,6 +11,7 @@ from ninefold.checked.said import Saying
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Call, Select, Typed, Variable
+from ninefold.language.resources import OnDelete
 from ninefold.plan.environment import GIVEN, WAS
 from ninefold.plan.routes import Rule
 from ninefold.values import Boolean, Digest, Object, Row, Type, optional
@@ -64,7 +65,7 @@ class Field(Saying):
     normalise: Typed | None = None
     references: str | None = None
     inverse: str | None = None
-    on_delete: Literal["restrict", "cascade", "set null"] = "restrict"
+    on_delete: OnDelete = "restrict"
     unique: bool = False
     immutable: bool = False
     secret: Literal["token", "password"] | None = None

@@ -16,8 +16,10 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Typed
+from ninefold.plan.authentication import Where
 from ninefold.plan.limits import Algorithm, Carries
 from ninefold.plan.service import NotInForce, OperatorValue
+from ninefold.plan.versioning import NamedBy
 from ninefold.syntax.nodes import Document, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
 
@@ -161,7 +163,7 @@ class Scheme(Saying):
     """`verified`: how a good credential is told from a bad one; None: this build cannot, and accepts none."""
 
     name: str
-    where: Literal["authorization", "header", "query", "cookie", "certificate"]
+    where: Where
     parameter: str
     challenge: str
     verified: Verification | None
@@ -220,7 +222,7 @@ class Versions:
     """`current` is the version that all else is about: the newest. `default` is the version of a request that names
     none; `pinned`, what gives the name of it instead. `versions`, newest first."""
 
-    by: Literal["path", "header", "query", "media type"]
+    by: NamedBy
     name: str
     current: str
     default: str | None

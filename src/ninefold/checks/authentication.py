@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Final
 
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.lists import Way, by_way
@@ -39,7 +39,7 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.language.verbs import kind_of
-from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC
+from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC, Where
 from ninefold.values import Anything, Array, Object, Text, Type
 
 CLAIMS = Object(
@@ -110,7 +110,7 @@ def _scheme(
     place = findings.place(scheme.span)
     realm = value_of(scheme.realm)
     quoted = "" if realm is None else ' realm="' + realm.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    where: Literal["authorization", "header", "query", "cookie", "certificate"] = "authorization"
+    where: Where = "authorization"
     parameter = "Bearer"
     auth_scheme = value_of(scheme.scheme)
     location, name = value_of(scheme.location), value_of(scheme.parameter)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from ninefold.checked.contents import Content, Response, all_expressions, expressions_of
 from ninefold.checked.resources import Effect, Resource
@@ -27,7 +26,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import reads_member
 from ninefold.expressions.tree import Select, Variable, walk
 from ninefold.language import authentication as stated
-from ninefold.language.endpoints import Endpoint
+from ninefold.language.endpoints import Endpoint, Ends
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.values import Array, Text
@@ -105,9 +104,7 @@ def check_issues(endpoint: Endpoint, verb: str, resource: Resource | None, findi
     return scheme.name
 
 
-def check_ends(
-    endpoint: Endpoint, verb: str, resource: Resource | None, findings: Findings
-) -> Literal["presented", "others", "all"] | None:
+def check_ends(endpoint: Endpoint, verb: str, resource: Resource | None, findings: Findings) -> Ends | None:
     """Which credentials of its row an endpoint ends; None: none, or it is wrong."""
     word, ends = value_of(endpoint.ends), endpoint.ends
     if resource is None or not kind_of(verb).ends or not (isinstance(ends, Shown) or verb == "sign out"):

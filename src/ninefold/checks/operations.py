@@ -4,7 +4,7 @@ transaction: which verbs may stand together, and in which order."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Literal, TypedDict
+from typing import TypedDict
 
 from ninefold.checked.bodies import BodyLeaf, BodyMember
 from ninefold.checked.contents import Response
@@ -53,6 +53,7 @@ from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 from ninefold.language import endpoints as stated
 from ninefold.language.actions import Action
+from ninefold.language.endpoints import Ends
 from ninefold.language.fact import Name, Shown, text_of, value_of
 from ninefold.language.states import Machine
 from ninefold.language.verbs import KINDS, TRANSITION, Verb, kind_of
@@ -115,7 +116,7 @@ class Given:
     sets: tuple[tuple[str, Typed], ...]
     known_by: tuple[str, ...]
     issues: str | None
-    ends: Literal["presented", "others", "all"] | None
+    ends: Ends | None
     complete: bool
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from msgspec.structs import replace
 
 from ninefold.checked import service as checked
@@ -15,6 +13,7 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import Requirement, Scope
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Constant, Typed
+from ninefold.language.endpoints import Ends
 from ninefold.plan.problems import Condition, Location
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Ending, Issue, Scopes, Step
@@ -131,7 +130,7 @@ def endings(
     return (*found, *((Ending(_ended("others", resource), passwords),) if passwords else ()))
 
 
-def _ended(which: Literal["presented", "others", "all"], resource: Resource) -> Statement:
+def _ended(which: Ends, resource: Resource) -> Statement:
     table = stored.table_of(resource.name)
     same = _is_row(resource)
     text = f"DELETE FROM {table} WHERE " + all_of(same)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 from typing import Literal as Words
 
-from ninefold.contract.reach import Graph
+from ninefold.contract.reach import SAME_ITEMS, Graph
 from ninefold.contract.shared_types import PREFIX
 from ninefold.contract.survey import Survey, actions
 from ninefold.contract.writes import Change, changed_rows, of_effect
@@ -152,7 +152,7 @@ class _Reading:
                 of_target = _NONE if target is None else self.rows(target, scope)
                 for each in arguments:
                     self.rows(each, scope)
-                return of_target if function in ("distinct", "sort", "reverse") else _NONE
+                return of_target if function in SAME_ITEMS else _NONE
             case Conditional(condition, yes, no):
                 self.rows(condition, scope)
                 return self.rows(yes, scope) | self.rows(no, scope)

@@ -32,6 +32,9 @@ from ninefold.language.requests import Body
 from ninefold.language.resources import Field, Resource
 from ninefold.language.verbs import LOG, SUBSCRIPTION
 
+SAME_ITEMS = ("distinct", "sort", "reverse")
+"""The functions of an array that give its own items again."""
+
 
 @dataclass(frozen=True)
 class Graph:
@@ -341,7 +344,7 @@ class Walk:
             case _:
                 rows = self.read(call.target, roots) if call.target is not None else None
                 self.each(call.arguments, roots)
-                return rows if call.function in ("distinct", "sort", "reverse") else None
+                return rows if call.function in SAME_ITEMS else None
 
 
 def body_names(body: Body, own: str | None) -> Iterator[tuple[str, str]]:

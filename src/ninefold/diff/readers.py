@@ -15,8 +15,9 @@ from ninefold.diff.verdicts import Effect, Promise
 from ninefold.expressions import ast
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
 from ninefold.language.fact import Name, value_of
+from ninefold.language.json_schema import TYPES
 
-ALL: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
+ALL: Final = tuple(sorted(TYPES))
 
 WIDER = "values may come that never came"
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
@@ -62,7 +62,7 @@ Audience: TypeAlias = Literal["senders", "readers", "receivers", "operators", "o
 service, and those whose rows it keeps."""
 
 Verdict: TypeAlias = Literal["breaking", "look", "opens", "compatible", "words"]
-VERDICTS: Final[tuple[Verdict, ...]] = ("breaking", "look", "opens", "compatible", "words")
+VERDICTS: Final[tuple[Verdict, ...]] = get_args(Verdict)
 """The gravest first. `look`: nobody proved either. `opens`: somebody sees or may do more than before. `words`: nothing
 that the service does."""
 

@@ -24,7 +24,7 @@ from ninefold.expressions.ast import (
     Unary,
     height,
 )
-from ninefold.expressions.tokens import RESERVED, Fix, Token, Unreadable, tokens
+from ninefold.expressions.tokens import KEYWORDS, RESERVED, Fix, Token, Unreadable, tokens
 from ninefold.values import GREATEST_INTEGER
 
 LONGEST: Final = 4096
@@ -243,7 +243,7 @@ class _Parser:
         while True:
             if self._takes("."):
                 name = self._take()
-                if name.kind != "name" or name.text in ("true", "false", "null", "in"):
+                if name.kind != "name" or name.text in KEYWORDS:
                     self._at -= name.kind != "end"
                     raise self._member_name()
                 if self._sees("("):

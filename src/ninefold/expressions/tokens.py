@@ -17,6 +17,9 @@ from ninefold.values import GREATEST_INTEGER
 
 Kind: TypeAlias = Literal["name", "number", "string", "symbol", "end"]
 
+KEYWORDS = frozenset(["true", "false", "null", "in"])
+"""Words that CEL never reads as a name, not even behind a dot."""
+
 
 @dataclass(frozen=True, slots=True)
 class Token:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from ninefold.diagnostics.codes import BEFORE_ITS_CASE
 from ninefold.diagnostics.diagnostic import Label
@@ -74,6 +74,10 @@ PRODUCES = Question("produces", 4, "the media type of responses", "blocks",
 
 
 # An endpoint
+
+Ends: TypeAlias = Literal["presented", "others", "all"]
+"""Which credentials of its row an endpoint ends."""
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
@@ -152,7 +156,7 @@ class Endpoint:
         "A credential of that scheme is made for the row, and is `caller.credential`.", "No credential is made.",
         side="gives")
     ends: Fact[Name] | None = asked(
-        "ends", shapes.Word(("presented", "others", "all")),
+        "ends", shapes.Word(get_args(Ends)),
         "Which credentials of the row it ends: the one that the request presents, all others, or all.",
         ENDED, f"{NOT_SERVED}. Else it ends none, but for what a new password ends", when=When("E signs out"),
         says_none=True, side="moves")

@@ -9,7 +9,7 @@ from typing import Final
 
 from ninefold.diagnostics.codes import NOT_A_NAME, RESERVED_NAME
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.expressions.tokens import RESERVED
+from ninefold.expressions.tokens import KEYWORDS, RESERVED
 from ninefold.language.conditions import PLACES
 from ninefold.language.reading import Reading, quoted
 from ninefold.syntax.nodes import Scalar
@@ -23,9 +23,6 @@ RESOURCE_NAMES: Final = ROOTS | {"types", "terms", "anyone", *PLACES, "body"}
 """Names that no resource can have."""
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-KEYWORDS: Final = frozenset(["true", "false", "null", "in"])
-"""Words that CEL never reads as a name, not even behind a dot."""
-
 _CEL: Final = RESERVED | KEYWORDS
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import partial
+from typing import Literal, TypeAlias, get_args
 
 from ninefold.diagnostics.codes import WRONG_SHAPE
 from ninefold.diagnostics.diagnostic import Label
@@ -103,6 +104,9 @@ class Seen:
     stored: Expression | None = None
 
 
+OnDelete: TypeAlias = Literal["restrict", "cascade", "set null"]
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """`seen` is None in the version that the document describes. `schema` is `None` where nothing of JSON Schema is
@@ -137,7 +141,7 @@ class Field:
         "inverse", shapes.Name("a new name"), "How the target calls the rows that refer to it.",
         "Each use of the name is an error.", read=read_back)
     on_delete: Fact[Name] | None = asked(
-        "on delete", shapes.Word(("restrict", "cascade", "set null")),
+        "on delete", shapes.Word(get_args(OnDelete)),
         "What deleting the target does: it is refused, deletes this row too, or leaves the reference without value.",
         ON_DELETE, "that deletion is not served", when=When("something deletes the target"), read=read_on_delete,
         side="moves")

@@ -99,6 +99,9 @@ Verification: TypeAlias = LookedUp | Issued | Password | Signed | CertificateOf 
 OfRow: TypeAlias = LookedUp | Issued | Password | CertificateOf
 
 
+Where: TypeAlias = Literal["authorization", "header", "query", "cookie", "certificate"]
+
+
 class Scheme(Saying, frozen=True, omit_defaults=True):
     """`where`: the Authorization header with the auth-scheme `name` (RFC 9110 11.4), or a header, query parameter
     or cookie of that name, or the client's certificate. `verified`: how a good credential is told from a bad one; None:
@@ -106,7 +109,7 @@ class Scheme(Saying, frozen=True, omit_defaults=True):
     any."""
 
     scheme: str
-    where: Literal["authorization", "header", "query", "cookie", "certificate"]
+    where: Where
     name: str
     challenge: str
     verified: Verification | None = None

@@ -43,12 +43,16 @@ class Sort(msgspec.Struct, frozen=True):
     keys: tuple[int, ...]
 
 
+By: TypeAlias = Literal["cursor", "offset", "page", "none"]
+"""How the next page of a list is reached; `none`: the list is given whole."""
+
+
 class Paging(Saying, frozen=True, omit_defaults=True):
-    """`maximum` None: no bound. With `by: none` the list is given whole. `at` gives a cursor, an offset or the number
+    """`maximum` None: no bound. `at` gives a cursor, an offset or the number
     of a page; these count from `first`. `places`: where each is stated. `linked`: what a response shows leads to other
     pages of the same request."""
 
-    by: Literal["cursor", "offset", "page", "none"]
+    by: By
     default: int = 0
     minimum: int = 1
     maximum: int | None = None

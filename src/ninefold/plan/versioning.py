@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -34,6 +34,10 @@ class Version(Saying, frozen=True, omit_defaults=True):
     trace: tuple[Place, ...] = ()
 
 
+NamedBy: TypeAlias = Literal["path", "header", "query", "media type"]
+"""Where a request names its version."""
+
+
 class Pin(msgspec.Struct, frozen=True, omit_defaults=True):
     """What gives the name of the version of a request that names none: `value`, over `caller`, `now` and those
     `headers` of the request that it reads. `vary`: the request headers that responses differ by."""
@@ -48,7 +52,7 @@ class Versions(msgspec.Struct, frozen=True, omit_defaults=True):
     of the media types' parameter. `default` is the version of a request that names none, or what gives the name of it;
     None: such a request is `unknown version`. `versions`, newest first."""
 
-    by: Literal["path", "header", "query", "media type"]
+    by: NamedBy
     current: str
     name: str = ""
     default: str | Pin | None = None
