@@ -266,3 +266,28 @@ def _ask(service: Running, asked: str, name: str, body: object, headers: dict[st
     if body is None:
         return service.http.request(method, target, headers=headers)
     return service.http.request(method, target, json=body, headers=headers)
+
+
+def test_the_tag_of_a_row_that_was_made_is_the_one_of_what_get_shows(service: Running) -> None:
+    """RFC 9110, section 15.3.2: the validators of a 201 are those of what was created. So it is with the tag that a
+    GET gives, at a path where there is no GET: nobody could have had another one."""
+    made = service.http.post("/leaves", json={"name": "made", "text": "a"})
+    shown = service.http.get("/tags/made")
+    assert made.headers["ETag"] == shown.headers["ETag"]
+    changed = service.http.patch("/tags/made", json={"text": "b"}, headers={"If-Match": made.headers["ETag"]})
+    assert (changed.status_code, changed.headers["ETag"]) == (200, service.http.get("/tags/made").headers["ETag"])
+    for tag, status in ((made, 412), (changed, 200)):
+        shut = service.http.post("/tags/made/shut", headers={"If-Match": tag.headers["ETag"]})
+        assert shut.status_code == status
+    assert shut.headers["ETag"] == service.http.get("/tags/made").headers["ETag"]
+
+
+def test_where_get_shows_more_a_tag_is_of_all_that(service: Running) -> None:
+    """What GET shows there may have changed while the row has not. Where no GET is, the row is what a tag is of."""
+    made = service.http.post("/leaves", json={"name": "more", "text": "a"}).headers["ETag"]
+    assert service.http.patch("/more/more", json=TEXT, headers={"If-Match": made}).status_code == 412
+    more = service.http.get("/more/more").headers["ETag"]
+    service.http.post("/leaves", json={"name": "beyond", "text": "a"})
+    assert service.http.patch("/more/more", json=TEXT, headers={"If-Match": more}).status_code == 412
+    assert service.http.post("/tags/more/shut", headers={"If-Match": more}).status_code == 200
+    assert service.http.post("/tags/more/shut", headers={"If-Match": more}).status_code == 412

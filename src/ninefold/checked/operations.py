@@ -57,11 +57,6 @@ class PathValue:
 Segment: TypeAlias = str | PathName | PathValue
 
 
-def fixed_path(segments: tuple[Segment, ...]) -> tuple[str | None, ...]:
-    """What of a path is the same in every request; None where there is a value."""
-    return tuple(each if isinstance(each, str) else None for each in segments)
-
-
 @dataclass(frozen=True)
 class Parameter(Saying):
     """A value in the path, a query parameter or a header. `default`: its value where it is not given, if it has one;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
@@ -9,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from ninefold.checked.contents import Content
 from ninefold.checked.endpoints import Cors, Endpoint, EventKind, Events, Requests, Stopped
-from ninefold.checked.operations import Read, fixed_path
+from ninefold.checked.operations import Read
 from ninefold.checked.resources import Field, Guard, Record, Resource
 from ninefold.checked.said import Saying
 from ninefold.diagnostics.frozen import dataclass
@@ -295,12 +296,14 @@ class Checked(Saying):
         return tuple((each, invariant) for each in self.resources.values() for invariant in each.invariants)
 
     @cached_property
-    def by_fixed_path(self) -> Mapping[tuple[str | None, ...], tuple[Endpoint, ...]]:
-        """Endpoints by their paths, whatever the values in these are."""
-        found: dict[tuple[str | None, ...], list[Endpoint]] = {}
-        for each in self.endpoints:
-            found.setdefault(fixed_path(each.segments), []).append(each)
-        return {path: tuple(endpoints) for path, endpoints in found.items()}
+    def tagged(self) -> Mapping[str, str]:
+        """For each resource, what is shown of its rows with entity tags: a digest, by which a tag tells apart what one
+        revision looked like under different contracts. A tag that one endpoint gives names the row at each."""
+        found: dict[str, list[str]] = {}
+        for shown in (each.operation for each in self.endpoints):
+            if shown.validator and shown.resource is not None:
+                found.setdefault(shown.resource, []).extend(repr(end.content) for end in shown.ends_well)
+        return {resource: digest_of(contents) for resource, contents in found.items()}
 
     @cached_property
     def digested(self) -> Mapping[str, tuple[Endpoint, ...]]:
@@ -342,3 +345,8 @@ class Checked(Saying):
         """Every endpoint that some version serves."""
         older = () if self.versions is None else self.versions.older
         return (*self.endpoints, *(endpoint for each in older for endpoint in each.endpoints))
+
+
+def digest_of(contents: Iterable[str]) -> str:
+    """By which entity tags tell apart what was shown; whatever the order."""
+    return hashlib.sha256("\n".join(sorted(contents)).encode()).hexdigest()[:8]

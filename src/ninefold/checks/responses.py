@@ -287,7 +287,7 @@ def _changes_alone(typed_: Typed, rows: tuple[str, ...], vocabulary: Vocabulary)
             ):
                 if needs_database(node, rows, vocabulary.model):
                     return True
-            case Select(through="back"):
+            case Select(through="back") | All():
                 return True
             case _:
                 pass

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import msgspec
 
 from ninefold.checked import contents as checked
-from ninefold.checked.operations import Operation, Read, fixed_path
+from ninefold.checked.operations import Operation, Read
 from ninefold.checked.resources import Resource
+from ninefold.checked.service import digest_of
 from ninefold.compile.contents import Columns, response
 from ninefold.compile.perspective import Perspective
 from ninefold.compile.which_rows import WANTED, is_wanted, says_which
@@ -60,19 +59,19 @@ def answer(
         return msgspec.structs.replace(
             planned,
             digested=True,
-            tag_prefix=_prefix(operation, perspective),
+            tag_prefix=digest_of(repr(each.content) for each in operation.ends_well),
             places=planned.places | {"etag": etag},
         )
     if operation.resource is None:
         return planned
     if operation.kind.removes:  # what is gone has no entity tag; what is to go is named by one
-        return msgspec.structs.replace(planned, tag_prefix=_prefix(operation, perspective))
+        return msgspec.structs.replace(planned, tag_prefix=perspective.checked.tagged[operation.resource])
     revision = columns.add_revision(operation.resource)
     return msgspec.structs.replace(
         planned,
         revision=revision,
         digested=isinstance(operation, Read) and operation.digested,
-        tag_prefix=_prefix(operation, perspective),
+        tag_prefix=perspective.checked.tagged[operation.resource],
         places=planned.places | {"etag": etag},
     )
 
@@ -80,15 +79,3 @@ def answer(
 def is_at_path_of(other: Operation, operation: Operation) -> bool:
     paths = ([getattr(segment, "text", segment) for segment in each.segments] for each in (other, operation))
     return next(paths) == next(paths)
-
-
-def _prefix(operation: Operation, perspective: Perspective) -> str:
-    """Tells apart what one revision looked like under different contracts: a digest of all that is answered at
-    this path, so that an entity tag of GET serves for PATCH, whose own response may differ."""
-    shown = [
-        repr(end.content)
-        for other in perspective.checked.by_fixed_path.get(fixed_path(operation.segments), ())
-        if is_at_path_of(other.operation, operation)
-        for end in other.operation.ends_well
-    ]
-    return hashlib.sha256("\n".join(sorted(shown)).encode()).hexdigest()[:8]
