@@ -4,6 +4,8 @@ killed."""
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -23,7 +25,7 @@ from tests.postgresql.test_standby import asked
 from tests.waiting import PATIENCE, until
 
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.store import postgresql_serving, postgresql_writer
+from ninefold.runtime.store import postgresql_link, postgresql_serving, postgresql_writer
 from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.protocol import Opened, Refused
@@ -128,6 +130,8 @@ def test_who_does_not_come_back_is_waited_for_and_who_has_ended_is_not(
         assert server.run(url, known) == [one]
         both[1].kill()
         nobody_has_it_alone(url)
+        at_once = open_database(url, other, waits=False)
+        assert isinstance(at_once, Refused) and "may come back" in at_once.message
         monkeypatch.setattr(postgresql_serving, "RETURN_SECONDS", 0.5)
         monkeypatch.setattr(postgresql_serving, "SETTLING_SECONDS", PATIENCE)
         server.run(url, 'UPDATE "$process" SET gone = NULL')
@@ -137,3 +141,19 @@ def test_who_does_not_come_back_is_waited_for_and_who_has_ended_is_not(
         assert is_there and serves != one[0]
         begun.database.close()
         assert server.run(url, known) == []
+
+
+def test_who_ends_does_not_wait_for_a_server_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (postgresql_link, postgresql_writer):
+        monkeypatch.setattr(module, "CONNECTING_SECONDS", 0.5)
+    url = server.database()
+    opened = open_database(url, planned(CONTRACT))
+    assert isinstance(opened, Opened)
+    ours = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    [(pid,)] = server.run(url, f"{ours} AND application_name LIKE 'ninefold%'")
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(opened.database.close).result(PATIENCE)
+    finally:
+        os.kill(pid, signal.SIGCONT)

@@ -249,7 +249,7 @@ class Served:
         self.database.close()
         for offer in (wanted, self.offer, wanted):
             try:
-                opening, self.misfits = self.serving.opened(self.path, offer)
+                opening, self.misfits = self.serving.opened(self.path, offer, waits=False)
             except Unusable as error:
                 why = error
             else:

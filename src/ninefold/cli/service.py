@@ -87,12 +87,12 @@ class Serving:
         issuers_usable(plan, values)
         return Offer(plan, kept(found, self.accept_proposals), values, functions_of(plan, self.functions))
 
-    def opened(self, path: str, offer: Offer) -> tuple[Opened, Counted]:
-        """Raises Unusable."""
+    def opened(self, path: str, offer: Offer, waits: bool = True) -> tuple[Opened, Counted]:
+        """`waits`: as of `open_database`. Raises Unusable."""
         audit = Audit(offer.plan.stored, contract=offer.contract)
         begin = stated_rows(offer.plan, Caller(offer.values, self.sources))
         elsewhere = self.rates is not None
-        opening = open_database(path, offer.plan, begin, audit, self.replica, elsewhere, self.pooled)
+        opening = open_database(path, offer.plan, begin, audit, self.replica, elsewhere, self.pooled, waits)
         return usable(opening, self.file, path), audit.counted
 
     def counts(self, database: Store) -> Counts | None:

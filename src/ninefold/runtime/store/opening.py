@@ -24,10 +24,12 @@ def open_database(
     replica: str | None = None,
     counts_elsewhere: bool = False,
     pooled: bool = False,
+    waits: bool = True,
 ) -> Opened | Refused:
     """Open the database of a plan that is made for it: `sqlite:///PATH`, a path, or `postgresql://…`. `judge` looks at
     the rows. `replica`: the URL of a standby that is read from. `counts_elsewhere`: rates do not count in it.
-    `pooled`: a pooler stands before a PostgreSQL, and no session is ours."""
+    `pooled`: a pooler stands before a PostgreSQL, and no session is ours. `waits`: for a process of another contract
+    that was lost and may come back."""
     if kind_of(url) == "sqlite":
         given = {"replica": replica is not None, "rates": counts_elsewhere, "pooled": pooled}
         if names := [f"--{name}" for name, is_given in given.items() if is_given]:
@@ -39,7 +41,7 @@ def open_database(
         from ninefold.runtime.store.postgresql_opening import open_postgresql
     except ModuleNotFoundError:
         return WITHOUT_ASYNCPG
-    return open_postgresql(url, plan, begin, judge, replica, counts_elsewhere, pooled)
+    return open_postgresql(url, plan, begin, judge, replica, counts_elsewhere, pooled, waits)
 
 
 def open_counts(url: str, database: Store) -> Counts | Refused:

@@ -102,10 +102,12 @@ def open_postgresql(
     replica: str | None = None,
     counts_elsewhere: bool = False,
     pooled: bool = False,
+    waits: bool = True,
 ) -> Opened | Refused:
     """Open the database of a plan that is made for PostgreSQL: make it, take it as it is, add what can be added, or
     refuse. `url`: `postgresql://USER:PASSWORD@HOST:PORT/NAME`. `judge`: as for SQLite. `replica`: the URL of a standby
-    that is read from. `pooled`: a pooler stands before PostgreSQL, and no session is ours."""
+    that is read from. `pooled`: a pooler stands before PostgreSQL, and no session is ours. `waits`: for a process of
+    another contract that was lost and may come back."""
     servers = Servers(url, pooled=pooled)
     name = servers.name
     if lacking := tuple(too_long(plan.schema)):
@@ -118,7 +120,7 @@ def open_postgresql(
     lease = Lease(servers, serves) if pooled else None
     writer = Writer(servers, serves, plan.schema.events and not pooled, replica is not None, lease)
     try:
-        found = writer.begin(lambda _, loop: _opened(writer, loop, plan, serves, (begin, judge), name))
+        found = writer.begin(lambda _, loop: _opened(writer, loop, plan, serves, (begin, judge), name), waits)
     except NotServed as error:
         return error.refused
     except NotBegun as error:

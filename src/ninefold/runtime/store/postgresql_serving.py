@@ -41,8 +41,11 @@ class HeldElsewhere(Exception):
 
     def __init__(self, others: Others) -> None:
         self.lost: Final = others == "away"
-        self.patience: Final = SETTLING_SECONDS + RETURN_SECONDS * self.lost
         super().__init__(f"a process of another contract {LOST if self.lost else 'serves the database'}")
+
+    def patience(self, waits: bool) -> float:
+        """Seconds for which it is asked again. `waits`: for who was lost as well."""
+        return SETTLING_SECONDS + RETURN_SECONDS * self.lost if waits or not self.lost else 0.0
 
 
 SERVED: Final = "hashtext('ninefold serves ' || current_schema())"

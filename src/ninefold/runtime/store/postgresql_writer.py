@@ -25,7 +25,7 @@ from ninefold.runtime.store import postgresql_series as series
 from ninefold.runtime.store import writer
 from ninefold.runtime.store.postgresql_halves import Turns
 from ninefold.runtime.store.postgresql_leases import Lease, writing
-from ninefold.runtime.store.postgresql_link import Link, Lost, meaning, meaning_to_a_work, words
+from ninefold.runtime.store.postgresql_link import CONNECTING_SECONDS, Link, Lost, meaning, meaning_to_a_work, words
 from ninefold.runtime.store.postgresql_marks import WRITE, Marks
 from ninefold.runtime.store.postgresql_nodes import CHANNEL
 from ninefold.runtime.store.postgresql_servers import Servers
@@ -101,14 +101,15 @@ class Writer:
         self._turns = Turns(self.queue, self._loop)
         self._thread: Thread | None = None
 
-    def begin(self, opening: Callable[[Link, AbstractEventLoop], T]) -> T:
-        """Connect, and do what opens the database, then live. Raises what that raises, and HeldElsewhere."""
+    def begin(self, opening: Callable[[Link, AbstractEventLoop], T], waits: bool = True) -> T:
+        """Connect, and do what opens the database, then live. `waits`: for who was lost and may come back. Raises what
+        that raises, and HeldElsewhere."""
         # In a thread of its own, since the caller may be within an event loop.
         found: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
 
         def live() -> None:
             try:
-                made = opening(self._first_connected(), self._loop)
+                made = opening(self._first_connected(waits), self._loop)
             except BaseException as error:
                 self._close()
                 found.put((None, error))
@@ -173,12 +174,15 @@ class Writer:
 
     def _close(self) -> None:
         if (link := self._link) is not None:
-            if self._opened and self._lease is None:
-                self._unchain()
-                with suppress(Exception):  # who begins with another contract waits for it then
-                    self._loop.run_until_complete(link.execute(at_once(self._noted.ends())))
-            self._loop.run_until_complete(link.close())
+            self._loop.run_until_complete(self._leave(link))
         self._loop.close()
+
+    async def _leave(self, link: Link) -> None:
+        if self._opened and self._lease is None:
+            with suppress(Exception):  # who begins with another contract waits for it then
+                async with link.within(CONNECTING_SECONDS):
+                    await link.execute("COMMIT; " * (self._chained is link) + at_once(self._noted.ends()))
+        await link.close()
 
     def _look(self) -> None:
         """Whether the connection is there, and what time it is there, now and then."""
@@ -202,16 +206,16 @@ class Writer:
         self._turns.answer()
         return self._loop.run_until_complete(waited)
 
-    def _first_connected(self) -> Link:
+    def _first_connected(self, waits: bool) -> Link:
         """The same, with some patience."""
         since: dict[bool, float] = {}
         while True:
             try:
                 return self._connected()
             except HeldElsewhere as error:
-                if error.lost and error.lost not in since:
+                if error.lost and error.lost not in since and waits:
                     log.warning("%s: it is waited for", error)
-                if monotonic() > since.setdefault(error.lost, monotonic()) + error.patience:
+                if monotonic() > since.setdefault(error.lost, monotonic()) + error.patience(waits):
                     raise
             self._await(asyncio.sleep(0.1))
 
