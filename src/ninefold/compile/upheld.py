@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Field, Guard, Resource
@@ -22,6 +21,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import reads_beyond
 from ninefold.expressions.rows import Dependency, Step, dependencies, unwritten
 from ninefold.expressions.tree import Typed
+from ninefold.language.verbs import Does
 from ninefold.plan.held import Upheld
 from ninefold.plan.problems import Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
@@ -34,7 +34,7 @@ class Change:
     """What a write does to the rows of a resource: it creates one, deletes one (`found` says which), or gives some
     `fields` of one another value; or it does so with `several`."""
 
-    kind: Literal["create", "update", "delete"]
+    does: Does
     resource: Resource
     fields: frozenset[str] = frozenset()
     found: Sequence[Fragment] = ()
@@ -58,7 +58,7 @@ def upheld(change: Change, operation: Operation, perspective: Perspective) -> tu
     """The invariants of other rows that a write may break."""
     found = []
     falling: tuple[_Falling, ...] = ()
-    if change.kind == "delete" and perspective.checked.invariants:
+    if change.does == "removes" and perspective.checked.invariants:
         falling = tuple(_falling(change.resource, perspective.checked.resources))
     cleared = {each.resource.name for each in falling if each.cleared is not None}
     for resource, invariant in perspective.checked.invariants:
@@ -75,7 +75,7 @@ def _affected(
 ) -> Iterator[_Affected]:
     found = dependencies(invariant.that, resource.name, perspective.checked.model)
     resources = perspective.checked.resources
-    if change.kind == "delete":
+    if change.does == "removes":
         for fallen in falling:
             yield from _of_deletion(fallen, found, resource, resources)
         return
@@ -83,21 +83,21 @@ def _affected(
     for each in found:
         if each.resource != row.name or each.way == ():
             continue  # the row itself is asked by its own write
-        chosen = change.kind == "create" or bool(each.fields & change.fields)
+        chosen = change.does == "makes" or bool(each.fields & change.fields)
         if each.way is None:
             if chosen:
                 yield ALL
             continue
         step = each.way[-1]
         if step.kind == "field":
-            if change.kind == "update" and chosen:
+            if change.does == "changes" and chosen:
                 yield _towards(each.way, resource, resources, after=_written(change))
         elif chosen:
             same = [column(row.name, key) + " = " + bind(_key(row, key)) for key in row.primary_key]
             if change.several:
                 same = [among(WRITTEN, row)]
             after = f"SELECT {identifier(row.name)}.{identifier(step.name)} FROM {identifier(row.name)} WHERE "
-            moved = change.kind == "update" and step.name in change.fields
+            moved = change.does == "changes" and step.name in change.fields
             before = "SELECT " + column(row.name, step.name) + " AS k" if moved else None
             yield _towards(each.way, resource, resources, before, after + all_of(same))
 

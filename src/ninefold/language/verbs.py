@@ -27,6 +27,9 @@ class Page:
     shown: str
 
 
+Does: TypeAlias = Literal["makes", "changes", "removes"]
+
+
 @dataclass(frozen=True, slots=True)
 class Verb:
     """What a verb is. `word`: in a sentence, before the resource; `told`: the sentence, with the resource in it;
@@ -54,7 +57,7 @@ class Verb:
         """Whether events are told as they happen, over the connection of the request."""
         return self.acts_on == "events"
 
-    does: Literal["makes", "changes", "removes"] | None = None
+    does: Does | None = None
     """What becomes of a row of the contract's own."""
     writes: bool = True
     """Whether anything may be another afterwards: the others can be done as often as one likes."""

@@ -121,11 +121,10 @@ class Headers(msgspec.Struct, frozen=True):
 
 
 class Webhooks(Saying, frozen=True, omit_defaults=True):
-    """Standard Webhooks 1.0, without signatures where nothing is `signed`. `said` has
-    the `attempts` that are made at most. `waits`: microseconds before each further
-    attempt; the last counts again where there are more attempts. `sees`: for each kind of caller, the select that says
-    whether such a caller sees the row of one event (bound to `$log.position`). `to` None: to the subscriptions that the
-    language has itself."""
+    """Standard Webhooks 1.0, without signatures where nothing is `signed`. `said` has the `attempts` that are made at
+    most. `waits`: microseconds before each further attempt; the last counts again where there are more attempts.
+    `sees`: for each kind of caller, the select that says whether such a caller sees the row of one event (bound to
+    `$log.position`). `to` None: to the subscriptions that the language has itself."""
 
     waits: tuple[int, ...]
     sees: dict[str, Statement]

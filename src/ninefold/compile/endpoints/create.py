@@ -77,7 +77,7 @@ def create(operation: stated.Create, admission: Admission, perspective: Perspect
         caused("create", resource, operation, perspective),
         *issue(operation, resource, perspective),
     )
-    held = upheld(Change("create", resource, several=operation.several), operation, perspective)
+    held = upheld(Change("makes", resource, several=operation.several), operation, perspective)
     told = told_after(operation, resource, columns, checks, perspective, *steps, by_key=bool(held))
     statement = (
         f"INSERT INTO {name} ({', '.join(targets)}) SELECT "

@@ -64,7 +64,7 @@ def delete(operation: stated.Delete, admission: Admission, perspective: Perspect
         judge=judge(outer_join(resource, operation, perspective), required, operation, resource, perspective),
         key=resource.primary_key,
         precondition=precondition(operation, admission, resource, perspective),
-        upholds=upheld(Change("delete", resource, found=found), operation, perspective),
+        upholds=upheld(Change("removes", resource, found=found), operation, perspective),
         follows=in_order(caused_by_deletion(resource, which, perspective)),
         was=shown_before(operation, resource, found, perspective),
     )
@@ -123,7 +123,7 @@ def remove(operation: stated.Remove, admission: Admission, perspective: Perspect
         judge=judge(source, required, operation, resource, perspective),
         key=tuple(field.name for field in fields),
         precondition=precondition(operation, admission, resource, perspective),
-        upholds=upheld(Change("delete", resource, found=found), operation, perspective),
+        upholds=upheld(Change("removes", resource, found=found), operation, perspective),
         follows=in_order(
             caused_by_deletion(resource, which, perspective),
             ReadBack(Statement(pieces(read), tuple(columns.results))),

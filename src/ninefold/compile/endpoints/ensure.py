@@ -104,7 +104,7 @@ def ensure(operation: stated.Ensure, admission: Admission, perspective: Perspect
     checks = invariants(resource, perspective)
     happened = caused(operation.verb, resource, operation, perspective)
     steps = (subscription(resource, perspective.checked), happened)
-    held = upheld(Change("create", resource), operation, perspective)
+    held = upheld(Change("makes", resource), operation, perspective)
     condition = precondition(operation, admission, resource, perspective)
     by_key = bool(held) or is_of_more(condition)
     told = told_after(operation, resource, columns, checks, perspective, *steps, by_key=by_key)

@@ -93,7 +93,7 @@ def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspec
         was=as_it_was(operation, resource, found, perspective),
         invariants=tuple(each.condition for each in checks),
         details=told.details,
-        upholds=upheld(Change("update", resource, frozenset(written), found), operation, perspective),
+        upholds=upheld(Change("changes", resource, frozenset(written), found), operation, perspective),
         follows=told.follows,
         password=_password(password, before, resource),
     )

@@ -88,7 +88,7 @@ def update(operation: stated.Update, admission: Admission, perspective: Perspect
     found = says_which(operation, rows, perspective)
     written = {*values, *(assign.field for assign in assigns)} | written_further(operation, resource, perspective)
     was = None if operation.follows else as_it_was(operation, resource, found, perspective)
-    held = upheld(Change("update", resource, frozenset(written), found, operation.several), operation, perspective)
+    held = upheld(Change("changes", resource, frozenset(written), found, operation.several), operation, perspective)
     by_key = bool(held) or is_of_more(condition)
     told = told_after(operation, resource, columns, checks, perspective, *steps, by_key=by_key)
     if operation.several:
