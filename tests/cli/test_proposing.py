@@ -125,6 +125,9 @@ def test_proposed_then_accepted(notes: Path, capsys: pytest.CaptureFixture[str])
     assert main(["gaps", str(notes)]) == 1
     assert "which limits hold (something is proposed)" in " ".join(capsys.readouterr().out.split())
 
+    assert main(["accept", str(notes), "error shape"]) == 0
+    said = capsys.readouterr().err
+    assert "proposed: error shape (line " in said and "nothing is written" in said and "accepted" not in said
     assert main(["accept", str(notes), "error shape", "GET /notes", "--write"]) == 0
     assert "accepted: error shape (line " in capsys.readouterr().err
     text = notes.read_text(encoding="utf-8-sig")

@@ -1,4 +1,4 @@
-"""Who sees no row, or may not call, is told so."""
+"""Who sees no row, or may not call, is told so; and of whom it is not shown, that."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ ADMITTED = "GET /orders/{id}:         [key, staff]"
     ("written", "instead", "told"),
     [
         (SEEN, SEEN.replace("staff: true", "staff: false"), "a caller known by staff sees no row"),
+        (SEEN, SEEN.replace(", staff: true", ""), "which rows a caller known by staff sees is not shown"),
+        (SEEN, "", "which rows of order are seen is not shown"),
         (ADMITTED, "GET /orders/{id}: {key: true, staff: false}", "a caller known by staff is refused"),
     ],
 )

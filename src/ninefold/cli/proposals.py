@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 from ninefold.cli.commands import File, Parameter, option
 from ninefold.cli.document import compiled, errors_of
@@ -44,6 +44,9 @@ def rewrite(file: str, data: bytes, before: str, after: str, write: bool) -> Non
             raise Unusable(f"{file} has been changed meanwhile, and is left as it is", "run the command again")
         _replace(Path(file).resolve(), mark + after.encode())
         say(f"{file} is written")
+
+
+_NOT_YET: Final = "nothing is written: this is what `--write` would make of it"
 
 
 def _replace(path: Path, data: bytes) -> None:
@@ -140,6 +143,8 @@ def propose(file: File, /, *, write: Write = False) -> int:
         remark(visible(f"left open: part {question.question.part}: {question.text}"))
     if not outcome.answers:
         remark("nothing is proposed: no open question has a convention")
+    elif not write:
+        remark(_NOT_YET)
     return 0
 
 
@@ -177,9 +182,11 @@ def accept(file: File, /, *questions: str, write: Write = False) -> int:
     rewrite(file, data, loaded.source.text, text, write)
     for each in chosen:
         line, _ = lines_of(loaded.document, each)
-        remark(visible(f"accepted: {each.path} (line {line})"))
+        remark(visible(f"{'accepted' if write else 'proposed'}: {each.path} (line {line})"))
     if not chosen:
         remark("nothing is proposed")
+    elif not write:
+        remark(_NOT_YET)
     return 0
 
 

@@ -119,14 +119,18 @@ def rows(g: Grounds, endpoint: Endpoint) -> list[Item]:
 def _seen(g: Grounds, resource: str, admitted: Iterable[Admission]) -> Item:
     rule = _rule(g, resource)
     if rule is None:
-        return g.item(f"of `{resource}` no caller sees a row: no line of `rows` names it", meanings=("row rules",))
+        return g.item(
+            f"which rows of `{resource}` are seen is not shown: no line of `rows` names it", meanings=("row rules",)
+        )
     lines = {each.who.text: each for each in value_of(rule.admits) or ()}
     callers: list[Item] = [] if lines else g.fact("who sees which", rule.admits)
     for name in dict.fromkeys(admission.who.text for admission in admitted):
         if name in lines:
             callers.append(_admission(g, lines[name], rows=True))
         elif lines:
-            callers.append(g.item(f"{_who(name)} sees no row: the line does not name it", rule.resource.span))
+            callers.append(
+                g.item(f"which rows {_who(name)} sees is not shown: the line does not name it", rule.resource.span)
+            )
     return g.item(f"of `{resource}`", rule.resource.span, callers, meanings=("row rules",))
 
 
