@@ -25,7 +25,7 @@ from ninefold.checks.showing import (
     stated_at,
     whole_row,
 )
-from ninefold.diagnostics.codes import NAME_TAKEN, NO_SUCH_VIEW, NOT_SHOWABLE, VALUE_TOO_LARGE
+from ninefold.diagnostics.codes import NAME_TAKEN, NO_SUCH_VIEW, NOT_A_VALUE, NOT_SHOWABLE, VALUE_TOO_LARGE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
@@ -33,9 +33,9 @@ from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Ast, Conditional, Invocation, ListLiteral, Literal, MapLiteral, Name, is_items
 from ninefold.expressions.check import check
 from ninefold.expressions.reads import as_shown
-from ninefold.expressions.rows import is_as_it_was
+from ninefold.expressions.rows import as_value, is_as_it_was, is_reference
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Variable
+from ninefold.expressions.tree import Typed, Variable
 from ninefold.language import expressions as stated
 from ninefold.language.resources import View
 from ninefold.values import Array as ArrayType
@@ -103,13 +103,26 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Con
     if isinstance(found.type, Row):
         if (isinstance(found, Variable) and bare) or is_as_it_was(found):
             return of_row(found, whole_row(found.type.resource, showing), showing)
-        return Leaf(found, null_shown(found, showing))
+        return _identifier(found, expression, showing)
     if isinstance(found.type, Digest):
         showing.findings.say(
             NOT_SHOWABLE, f"`{expression.text}` is a secret", Label(expression.span, "can be shown to nobody")
         )
         return None
     return Leaf(as_shown(found), null_shown(found, showing))
+
+
+def _identifier(row: Typed, expression: stated.Expression, showing: Showing) -> Leaf | None:
+    """A row as a value: its primary key, if that is one field."""
+    model = showing.vocabulary.model
+    value = as_value(row, model)
+    shape = model.get(value.type.resource) if isinstance(value.type, Row) and not is_reference(value) else None
+    if shape is None:
+        return Leaf(value, null_shown(row, showing))
+    showing.findings.say(
+        NOT_A_VALUE, shape.is_no_value, Label(expression.span), help=("show its fields, or apply a view",)
+    )
+    return None
 
 
 def say_rows_are_shown(expression: stated.Expression, instead: str, findings: Findings) -> None:

@@ -106,11 +106,9 @@ class Parts(ABC):
         if value is typed and isinstance(of, Row) and not (isinstance(typed.type, Row) and is_reference(typed)):
             shape = self.scope.model.get(of.resource)
             if shape is not None:
-                one, need_not = "there is one, without a primary key", "which row is meant need not be said"
-                why = f"its primary key is {_listed(shape.primary_key)}" if shape.primary_key else one
-                message = f"a row of `{of.resource}` is no value: {why}"
+                need_not = "which row is meant need not be said"
                 help = "compare the fields one by one" if shape.primary_key else need_not
-                self._problem(codes.NOT_A_VALUE, message, ast, (help,))
+                self._problem(codes.NOT_A_VALUE, shape.is_no_value, ast, (help,))
                 return None
         return self._placed(value, ast)
 
@@ -223,10 +221,6 @@ class Parts(ABC):
         if shape is None or len(shape.primary_key) != 1:
             return ()
         return (f"compare the rows themselves, or the primary key on both sides: `.{shape.primary_key[0]}`",)
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return " and ".join(f"`{name}`" for name in names) if names else "not shown"
 
 
 _ANY_ARRAY: Final = Array(items=Anything(nullable=True))

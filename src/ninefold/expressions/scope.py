@@ -83,6 +83,13 @@ class ResourceShape:
         """The type of the one primary key field; `None` where there are several, or none that is known."""
         return self.fields.get(self.primary_key[0]) if len(self.primary_key) == 1 else None
 
+    @property
+    def is_no_value(self) -> str:
+        """Why a row of it is no value, where it is not known by one field."""
+        fields = " and ".join(f"`{each}`" for each in self.primary_key)
+        why = f"its primary key is {fields}" if fields else "there is one, without a primary key"
+        return f"a row of `{self.name}` is no value: {why}"
+
 
 Model: TypeAlias = Mapping[str, ResourceShape]
 

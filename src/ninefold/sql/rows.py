@@ -159,9 +159,7 @@ class Parts(ABC):
         """The one primary key field of a resource, and its type."""
         shape = self._shape(node, resource)
         if shape.identifier_type is None:
-            fields = " and ".join(f"`{each}`" for each in shape.primary_key)
-            why = f"its primary key is {fields}" if shape.primary_key else "there is one, without a primary key"
-            raise NotInSQL(codes.NOT_A_VALUE, f"a row of `{resource}` is no value: {why}", node)
+            raise NotInSQL(codes.NOT_A_VALUE, shape.is_no_value, node)
         return shape.primary_key[0], shape.identifier_type
 
     def stored(self, type_: Type) -> Type:
