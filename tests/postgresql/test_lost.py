@@ -4,6 +4,7 @@ killed."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -136,7 +137,9 @@ def test_who_does_not_come_back_is_waited_for_and_who_has_ended_is_not(
         assert server.run(url, known) == []
 
 
-def test_who_ends_does_not_wait_for_a_server_that_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("writes", [False, True])
+def test_who_ends_does_not_wait_for_a_server_that_says_nothing(writes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql_writer, "STALLED_SECONDS", 2)
     for module in (postgresql_link, postgresql_writer):
         monkeypatch.setattr(module, "CONNECTING_SECONDS", 0.5)
     url = server.database()
@@ -144,9 +147,14 @@ def test_who_ends_does_not_wait_for_a_server_that_says_nothing(monkeypatch: pyte
     assert isinstance(opened, Opened)
     ours = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     [(pid,)] = server.run(url, f"{ours} AND application_name LIKE 'ninefold%'")
+
+    async def end() -> None:
+        if writes:
+            opened.database.write(lambda _: None, lambda *_: None)
+        await asyncio.wait_for(asyncio.to_thread(opened.database.close), PATIENCE)
+
     os.kill(pid, signal.SIGSTOP)
     try:
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(opened.database.close).result(PATIENCE)
+        asyncio.run(end())
     finally:
         os.kill(pid, signal.SIGCONT)
