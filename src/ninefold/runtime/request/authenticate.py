@@ -28,6 +28,7 @@ from ninefold.runtime.request.schemes import (
     Scheme,
     Tokens,
 )
+from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.statements import Kept
 
@@ -76,6 +77,8 @@ def authenticate(x: Exchange, known: Recognition, first: int = 0) -> Next:
                     found = partial(_check_password, x, schemes[index], known_by, given, go_on)
                     return Wait(Select(*known_by.named(given.user, x.env)), found)
             case Issuer():
+                x.alone = _alone(schemes, index)
+                x.bearer = partial(_bearer, schemes[index], known_by, x.service.sources)
                 return _verify(x, known, schemes[index], known_by, credential, go_on)
             case Certificates() | AnyCertificate():
                 return _hold(x, schemes[index], known_by, credential, go_on)
@@ -197,18 +200,25 @@ def _verify(
             assert_never(outcome)
 
 
+def _bearer(scheme: Scheme, issuer: Issuer, sources: Sources, request: Request, env: Environment) -> Caller | None:
+    """Whom the token of a request is about; None: nobody, or something has to be fetched to tell."""
+    token = scheme.credential(request, {})
+    verified = None if token is None else issuer.verify(token, sources)
+    return scheme.bearer(token, verified, env) if token is not None and isinstance(verified, Verified) else None
+
+
 def _identified(x: Exchange, known: Recognition, index: int, caller: Caller | None) -> Next:
     """Go on with the caller whom a scheme knows by the credential; None: it knows none, and the next one is asked."""
     known.callers[index] = caller
     if caller is None:
-        x.recall = None
+        x.recall = x.bearer = None
         return authenticate(x, known, index + 1)
     if known.pin is not None:
         return known.pin(known, caller)
     if caller.who in x.endpoint.admissions:
         x.caller = caller
         return admit(x)
-    x.stranger, x.recall = x.stranger or caller, None
+    x.stranger, x.recall, x.bearer = x.stranger or caller, None, None
     return authenticate(x, known, index + 1)
 
 

@@ -44,6 +44,9 @@ TOO_MANY_REQUESTS = Failure("too many requests")
 Recollect: TypeAlias = Callable[[Environment], Recall]
 """How a caller is found again."""
 
+Bearer: TypeAlias = Callable[[Request, Environment], Caller | None]
+"""Who the caller of a request is, by what it carries alone; None: nobody is."""
+
 Recollects: TypeAlias = Callable[[Request], Recollect | None]
 """How that of a request is, by what it carries; None: it carries no such credential."""
 
@@ -97,12 +100,12 @@ class Exchange(msgspec.Struct, eq=False):
     """A request on its way. `version` and `endpoint`: of which the answer is; until that is known, the newest, and one
     that has nothing of its own. `values`: the texts of its path's names; `addressable`: they can be of rows. `allow`:
     what the path may be asked for, where that is the answer. `caller`: who is admitted, or nobody; `admission`: as what
-    kind of caller; None: nobody is. `recall`: how the caller was found, where it can be found so again; `alone`:
-    the header that alone said who it is; None: more did. `stranger`: whose credential was good, and not of a kind
-    that the endpoint admits. `told`: how the rates stand that counted the request; `limited`: the answer refuses it
-    for one of them. `rank`: the lowest of the failures; `details`: what else their codes tell. `asked`: None: it
-    has not come so far that its parameters were read. `foreseen`: what was read before it was asked for
-    (`foresight.py`). `behind`: None: it is not read from a replica."""
+    kind of caller; None: nobody is. `recall`: how the caller was found, where it can be found so again, `bearer`:
+    where no row says it; `alone`: the header that alone said who it is; None: more did. `stranger`: whose
+    credential was good, and not of a kind that the endpoint admits. `told`: how the rates stand that counted the
+    request; `limited`: the answer refuses it for one of them. `rank`: the lowest of the failures; `details`: what
+    else their codes tell. `asked`: None: it has not come so far that its parameters were read. `foreseen`: what was
+    read before it was asked for (`foresight.py`). `behind`: None: it is not read from a replica."""
 
     service: Service
     request: Request
@@ -116,6 +119,7 @@ class Exchange(msgspec.Struct, eq=False):
     caller: Caller = NOBODY
     admission: Admission | None = None
     recall: Recollects | None = None
+    bearer: Bearer | None = None
     alone: str | None = None
     stranger: Caller | None = None
     told: tuple[Told, ...] = ()

@@ -29,7 +29,7 @@ def foresee(x: Exchange, precedent: Precedent, then: Callable[[], Next]) -> Next
     if not x.service.together:
         return then()
     reads: list[BoundStatement] = [] if x.service.timers is None else [(nodes.DUE, ())]
-    caller: Caller | None = NOBODY
+    caller = NOBODY if precedent.bearer is None else precedent.bearer(x.request, x.env)
     recall = None if precedent.recall is None else precedent.recall(x.request)
     if recall is not None:
         looking = recall(x.env)

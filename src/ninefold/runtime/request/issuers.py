@@ -10,7 +10,6 @@ OpenID Connect Discovery 1.0, RFC 7517 (keys), RFC 7519 (tokens), RFC 8725 (what
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
 from ipaddress import ip_address
 from typing import Any, Generic, TypeAlias, TypeVar, assert_never
@@ -21,9 +20,10 @@ from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.tree import Select, Typed, Variable
 from ninefold.plan import authentication as plan
 from ninefold.plan.authentication import ASYMMETRIC, WELL_KNOWN, Discovered, Published
+from ninefold.runtime.cache import Cache
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.operations.flow import Fetch, Fetched, Unreachable
-from ninefold.runtime.request.proofs import Expected, Key, Token, fitting, is_signed, read_keys, read_token
+from ninefold.runtime.request.proofs import Expected, Key, fitting, is_signed, read_keys, read_token
 from ninefold.runtime.sources import Sources
 
 log = logging.getLogger("ninefold.server")
@@ -46,7 +46,7 @@ FAILED_SECONDS = 2
 """How long an issuer that could not be asked is not asked again."""
 
 MOST_SIGNED = 10_000
-"""Tokens of which it is kept by which key they are signed: of responses that go on."""
+"""Tokens of which it is kept by which key they are signed, and what they claim."""
 
 _LAST = 1e15
 """A time beyond all others: a token may claim a number that is no double."""
@@ -58,6 +58,16 @@ class Verified:
 
     claims: Mapping[str, Any]
     until: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Signed:
+    """A token whose signature was verified by a key."""
+
+    key: Key
+    algorithm: str
+    kid: str | None
+    verified: Verified
 
 
 Outcome: TypeAlias = Verified | Fetch | Unreachable | None
@@ -91,51 +101,55 @@ class Issuer:
                 self._keys = _stated_keys(_text(keys, given), _name(keys))
             case _:
                 assert_never(signed.issuer)
-        self._signed_by: OrderedDict[str, Key] = OrderedDict()
+        self._signed: Cache[str, _Signed] = Cache(MOST_SIGNED)
 
-    def verify(self, text: str, sources: Sources, again: bool = False) -> Outcome:
-        """What comes of a credential. After a `Fetch`, ask again. `again`: it is asked of it time and again, and its
-        signature is verified once with each key."""
+    def verify(self, text: str, sources: Sources) -> Outcome:
+        """What comes of a credential. After a `Fetch`, ask again. A signature is verified once with each key; whether
+        the token is good now, and the key still the issuer's, is asked each time."""
+        known = self._signed.get(text)
+        if known is not None:
+            key = self._key(known.algorithm, known.kid, known.verified.claims, sources)
+            if key is known.key:
+                return known.verified
         token = read_token(text)
-        if token is None or not self._may_be_ours(token, sources):
+        if token is None:
             return None
-        key = self._key(token, sources)
+        key = self._key(token.algorithm, token.kid, token.claims, sources)
         if not isinstance(key, Key):
             return key
-        if again and self._signed_by.get(text) is key:
-            self._signed_by.move_to_end(text)
-        elif not is_signed(key, token.algorithm, token.signed, token.signature):
+        if not is_signed(key, token.algorithm, token.signed, token.signature):
             return None
-        elif again:
-            self._signed_by[text] = key
-            if len(self._signed_by) > MOST_SIGNED:
-                self._signed_by.popitem(last=False)
-        return Verified(token.claims, float(min(token.claims["exp"], _LAST)))
+        verified = Verified(token.claims, float(min(token.claims["exp"], _LAST)))
+        self._signed.keep(text, _Signed(key, token.algorithm, token.kid, verified))
+        return verified
 
-    def _may_be_ours(self, token: Token, sources: Sources) -> bool:
-        """What can be told of a token before its signature. Nothing is fetched for one that is for somebody else."""
-        allowed = self._stated or ASYMMETRIC
-        return token.algorithm in allowed and self._expected.met_by(token.claims, sources.clock().timestamp())
-
-    def _key(self, token: Token, sources: Sources) -> Key | Fetch | Unreachable | None:
+    def _key(
+        self, algorithm: str, kid: str | None, claims: Mapping[str, Any], sources: Sources
+    ) -> Key | Fetch | Unreachable | None:
+        """The key that has to have signed a token which says so of itself, and is for this service and this time; None:
+        there is none. Nothing is fetched for a token that is for somebody else."""
+        if algorithm not in (self._stated or ASYMMETRIC):
+            return None
+        if not self._expected.met_by(claims, sources.clock().timestamp()):
+            return None
         algorithms: Collection[str] = self._stated
         if self._configuration is not None:
             configuration = self._configuration.get(sources)
             if not isinstance(configuration, _Configuration):
                 return configuration
-            if token.claims["iss"] != configuration.issuer:
+            if claims["iss"] != configuration.issuer:
                 return None
             algorithms = self._stated or configuration.algorithms
             self._found_at(configuration.keys)
-        if token.algorithm not in algorithms:
+        if algorithm not in algorithms:
             return None
         if not isinstance(self._keys, _Kept):
-            return None if self._keys is None else fitting(self._keys, token.algorithm, token.kid)
+            return None if self._keys is None else fitting(self._keys, algorithm, kid)
         keys = self._keys.get(sources)
         if not isinstance(keys, tuple):
             return keys
         # A key that is not known: the issuer may have a new one.
-        return fitting(keys, token.algorithm, token.kid) or self._keys.again(sources)
+        return fitting(keys, algorithm, kid) or self._keys.again(sources)
 
     def _found_at(self, url: str) -> None:
         if not isinstance(self._keys, _Kept) or self._keys.url != url:

@@ -34,6 +34,7 @@ from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import (
     TOO_MANY_REQUESTS,
     Exchange,
+    Recollect,
     call_of,
     headers_told,
 )
@@ -163,17 +164,18 @@ def _left_of(
 ) -> Left:
     """Each line is what is left of one step, in the order of `steps.py`."""
     now_of, timers, constant, together = service.sources.now, service.timers, service.env, service.together
-    caller_of, who, admits = _found_last if together else at_once.recalled_at_once, admission.who, admission.admits
+    who, admits = admission.who, admission.admits
     names = tuple((name, text_reader(type_)) for name, type_, _ in endpoint.names)
     alone = names[0] if len(names) == 1 else None
-    recalls, noted, asked = precedent.recall, precedent.env, asking(precedent)
+    noted, asked = precedent.env, asking(precedent)
     # Who has the same credential is found in the same way.
-    recall = None if recalls is None or precedent.alone is not None else recalls(of)
+    recall = None if precedent.recall is None or precedent.alone is not None else precedent.recall(of)
     shared = timers if timers is not None and timers.together else None
     again = None if recall is None else _kept(recall(constant))
     # What it begins with, whichever row it is of, and whenever it comes.
     beginning, before = _begins(constant, noted, NOBODY), NOBODY
     known = None if again is None or together else at_once.again(again)
+    found_by = _found_by(constant, precedent, recall, again, _found_last if together else at_once.recalled_at_once)
 
     def left(request: Request, content: bytes, version: Version, values: Sequence[str]) -> Given | Waits | None:
         nonlocal beginning, before
@@ -185,11 +187,9 @@ def _left_of(
         if timers is not None and shared is None and not timers.is_settled(now):
             return None
         # The caller is known, and of the same kind (`_like_before`).
-        recollect = recall
-        if recalls is not None and (known is None or not known.holds()):
-            recollect = recall or recalls(request)
-            looking = again if recollect is None else again or recollect({**constant, "now": now})
-            caller = None if looking is None else caller_of(looking)
+        recollect = None
+        if found_by is not None and (known is None or not known.holds()):
+            caller, recollect = found_by(request, now)
             if caller is None or caller.who != who:
                 return None
             if caller is not before:
@@ -212,6 +212,30 @@ def _left_of(
         return _once_known(found, first_of(_known_of_anyone(constant, env), before, recollect, shared))
 
     return left
+
+
+def _found_by(
+    constant: Environment,
+    precedent: Precedent,
+    recall: Recollect | None,
+    again: Recall | None,
+    caller_of: Callable[[Recall], Caller | None],
+) -> Callable[[Request, str], tuple[Caller | None, Recollect | None]] | None:
+    """What finds the caller of a request, and how that is asked once more; None: the endpoint is for anyone. `recall`:
+    how the caller of each is, who is the same in all; `again`: which is one read of rows."""
+    bearer, recalls = precedent.bearer, precedent.recall
+    if bearer is not None:
+        return lambda request, now: (bearer(request, {**constant, "now": now}), None)
+    if recalls is None:
+        return None
+
+    def found(request: Request, now: str) -> tuple[Caller | None, Recollect | None]:
+        recollect = recall or recalls(request)
+        if recollect is None:
+            return None, None
+        return caller_of(again or recollect({**constant, "now": now})), recollect
+
+    return found
 
 
 def _kept(looking: Recall) -> Recall | None:

@@ -23,7 +23,7 @@ from ninefold.runtime.messages.parameters import Page
 from ninefold.runtime.operations.read import List
 from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.request.endpoints import Admission, Endpoint
-from ninefold.runtime.request.exchange import Asked, Exchange, Recollects, always
+from ninefold.runtime.request.exchange import Asked, Bearer, Exchange, Recollects, always
 
 LONGEST_QUERY = 256
 """Bytes of a query of which a precedent is noted."""
@@ -33,15 +33,16 @@ _READ = ("request", environment.CHOSEN, environment.FILTER)
 
 
 class Precedent(msgspec.Struct, eq=False):
-    """`recall`: how the caller is found, None: the endpoint is for anyone. `alone`: the header in which those that are
-    like it may each have a credential of its own; None: they have all the same. `env`: what its parameters gave;
-    `page`: of a list. `path`: that of the request, where what was found depends on it. `conditional`: it has a
-    condition on what it selects. `left`: what is left of the steps of those that are like it, once it has been asked
-    for (`likewise.py`)."""
+    """`recall`: how the caller is found, `bearer`: where no row says it; None: the endpoint is for anyone. `alone`:
+    the header in which those that are like it may each have a credential of its own; None: they have all the same.
+    `env`: what its parameters gave; `page`: of a list. `path`: that of the request, where what was found depends on
+    it. `conditional`: it has a condition on what it selects. `left`: what is left of the steps of those that are
+    like it, once it has been asked for (`likewise.py`)."""
 
     endpoint: Endpoint
     admission: Admission
     recall: Recollects | None
+    bearer: Bearer | None
     env: dict[str, Any]
     page: Page | None
     path: bytes | None
@@ -55,6 +56,8 @@ class Precedent(msgspec.Struct, eq=False):
 
     def of_caller(self, request: Request) -> Precedent | None:
         """The same for those alone that have the credential of this request; None: it has none."""
+        if self.bearer is not None:  # which says it of each request
+            return replace(self, alone=None, left=None)
         recall = None if self.recall is None else self.recall(request)
         return None if recall is None else replace(self, recall=always(recall), alone=None, left=None)
 
@@ -68,7 +71,7 @@ def note(x: Exchange, asked: Asked) -> None:
         return
     if endpoint.cases is not None or endpoint.path is not None or isinstance(admission.operation, Stream):
         return
-    if (x.recall is None and not endpoint.for_anyone) or request.certificate is not None:
+    if (x.recall is None and x.bearer is None and not endpoint.for_anyone) or request.certificate is not None:
         return
     if (page is not None and page.cursor is not None) or len(request.query) > LONGEST_QUERY:
         return
@@ -76,7 +79,7 @@ def note(x: Exchange, asked: Asked) -> None:
     path = request.path if isinstance(admission.operation, List) else None
     env = {root: value for root, value in x.env.items() if root in _READ}
     fields, alone = request.headers, x.alone
-    precedent = Precedent(endpoint, admission, x.recall, env, page, path, is_asked(request), alone)
+    precedent = Precedent(endpoint, admission, x.recall, x.bearer, env, page, path, is_asked(request), alone)
     if isinstance(fields, Looked) and alone not in fields.names:
         fields.alone = alone
     elif alone is not None:  # what else it says may have been asked for

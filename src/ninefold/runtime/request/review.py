@@ -106,7 +106,7 @@ def _caller(x: Exchange, scheme: Scheme, env: Environment, row: Row) -> Caller |
 
 def _verified(x: Exchange, scheme: Scheme, issuer: Issuer, env: Environment) -> Standing:
     token = x.caller.credential or ""
-    outcome = issuer.verify(token, x.service.sources, again=True)
+    outcome = issuer.verify(token, x.service.sources)
     match outcome:
         case Verified():
             return _permitted(x, scheme.bearer(token, outcome, env), env)

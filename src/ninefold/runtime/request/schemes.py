@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, assert_never
 import msgspec
 
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
+from ninefold.expressions.tree import free_variables
 from ninefold.plan import authentication as plan
 from ninefold.plan.environment import CREDENTIAL, ROW
 from ninefold.runtime.cache import Cache
@@ -55,6 +56,9 @@ class Caller(msgspec.Struct, frozen=True):
 
 MOST_KEPT = 10_000
 """Callers of one scheme that are kept as they were found."""
+
+_OF_A_TOKEN = frozenset(("claims", "caller", "operator"))
+"""Roots that are the same as long as a token is."""
 
 MASK = "***"
 """What logs show of a sensitive value."""
@@ -183,6 +187,8 @@ class Scheme:
         """The header that holds its credential and nothing else; None: it is elsewhere."""
         self.known_by = _known_by(scheme, key, given, sensitive)
         self._adds = tuple((name, compile(value)) for name, value in scheme.adds)
+        self._bearers: Cache[str, tuple[Verified, Caller]] = Cache(MOST_KEPT)
+        self._is_of_claims = all(free_variables(value) <= _OF_A_TOKEN for _, value in scheme.adds)
 
     @property
     def rows(self) -> Rows | None:
@@ -267,12 +273,18 @@ class Scheme:
 
     def bearer(self, token: str, verified: Verified, env: Env) -> Caller:
         """The caller whom a good token is about."""
+        known = self._bearers.get(token)
+        if known is not None and known[0] is verified:
+            return known[1]
         claims = claim_values(verified.claims)
         identity = about(verified.claims, token)
         granted = self.known_by.scopes if isinstance(self.known_by, Issuer) else ()
         scopes = {"scopes": [each for each in scopes_of(claims) if each in granted]} if granted else {}
         values = self._added(scopes, {**env, "claims": claims})
-        return Caller(self.name, values, identity, verified.until + LEEWAY, identity, token)
+        caller = Caller(self.name, values, identity, verified.until + LEEWAY, identity, token)
+        if self._is_of_claims:
+            self._bearers.keep(token, (verified, caller))
+        return caller
 
     def _added(self, values: dict[str, Any], env: Env) -> dict[str, Any]:
         for name, value in self._adds:

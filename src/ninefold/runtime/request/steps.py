@@ -103,11 +103,8 @@ def _placed(x: Exchange, version: Version, match: Match[Endpoint], known: Recogn
 
 def _like_before(x: Exchange, precedent: Precedent) -> Next:
     """Find out whether the caller is known as who came with the same fields was."""
-    if precedent.recall is None:
+    if precedent.recall is None and precedent.bearer is None:
         return as_before(x, precedent)
-    recall = precedent.recall(x.request)
-    if recall is None:
-        return authenticate(x, Recognition())
 
     def known(caller: Caller | None) -> Next:
         if caller is None or caller.who != precedent.admission.who:
@@ -115,7 +112,10 @@ def _like_before(x: Exchange, precedent: Precedent) -> Next:
         x.caller = caller
         return as_before(x, precedent)
 
-    return Wait(recall(x.env), known)
+    if precedent.bearer is not None:
+        return known(precedent.bearer(x.request, x.env))
+    recall = None if precedent.recall is None else precedent.recall(x.request)
+    return known(None) if recall is None else Wait(recall(x.env), known)
 
 
 def _accepts(x: Exchange) -> bool:
