@@ -139,7 +139,6 @@ def test_who_does_not_come_back_is_waited_for_and_who_has_ended_is_not(
 
 @pytest.mark.parametrize("writes", [False, True])
 def test_who_ends_does_not_wait_for_a_server_that_says_nothing(writes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgresql_writer, "STALLED_SECONDS", 2)
     for module in (postgresql_link, postgresql_writer):
         monkeypatch.setattr(module, "CONNECTING_SECONDS", 0.5)
     url = server.database()

@@ -47,7 +47,7 @@ AWAY_PINGS: Final = 0.5
 """The same while it is not."""
 
 STALLED_SECONDS: Final = 10
-"""How long a node that has begun to write may say nothing, before others write; and PostgreSQL, before a node ends."""
+"""How long a node that has begun to write may say nothing, before others write."""
 
 PATIENCE_SECONDS: Final = 2 * STALLED_SECONDS
 """How long a node waits until it may write."""
@@ -134,7 +134,7 @@ class Writer:
         """Do what was accepted, then end, unless PostgreSQL says nothing for so long."""
         self.queue.end()
         if self._thread is not None:
-            self._thread.join(STALLED_SECONDS)
+            self._thread.join(CONNECTING_SECONDS)
 
     def _live(self) -> None:
         yielding: list[Waiting] = []
