@@ -42,7 +42,7 @@ def shown_row(asking: Asking, endpoint: Endpoint, row: Row) -> Response:
     reading = asking.seen().also(**{row.resource.name: at_hand(row)})
     response = respond(asking, endpoint, reading)
     if endpoint.operation.validator and endpoint.verb != "delete":
-        tag = f'"{writes.opaque_tag(endpoint, row)}"'
+        tag = f'"{writes.opaque_tag(row)}"'
         response = replace(response, headers={"etag": tag, **response.headers})
     return response
 

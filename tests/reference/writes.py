@@ -41,10 +41,9 @@ def guards_of(endpoint: Endpoint) -> tuple[tuple[Guard, ...], tuple[Guard, ...]]
     return tuple(each for each in guards if each not in later), later
 
 
-def opaque_tag(endpoint: Endpoint, row: Row) -> str:
-    """What an entity tag says: it changes with every write, and serves for one path (meaning "entity tags")."""
-    path = "/".join(each if isinstance(each, str) else "{" + each.text + "}" for each in endpoint.segments)
-    return f"{path}#{row.written}"
+def opaque_tag(row: Row) -> str:
+    """What an entity tag says: it changes with every write (meaning "entity tags")."""
+    return f"{row.resource.name}#{row.written}"
 
 
 @dataclass
@@ -320,7 +319,7 @@ class Work:
             failures.append(Failure("gone", self.resource.name))
         if self.forbidden:
             failures.append(Failure("forbidden", self.resource.name))
-        tag = f'"{opaque_tag(self.endpoint, row)}"' if self.endpoint.operation.validator else None
+        tag = f'"{opaque_tag(row)}"' if self.endpoint.operation.validator else None
         if self.endpoint.verb != "read" and not are_met(request, row, tag):
             failures.append(Failure("precondition failed", self.resource.name))
         transition, machine = transition_of(self.endpoint), self.resource.machine
