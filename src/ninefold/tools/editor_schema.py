@@ -349,11 +349,20 @@ def _shape(shape: Shape, part: int, path: str) -> Schema:
         case JSONSchema():
             return _object(part, path) if keys_under(part, path) else {"$ref": "#/definitions/schema"}
         case ListOf(item):
-            below = next((key for key in keys_under(part, path) if key.is_placeholder), None)
-            inner = _shape(item, part, path) if below is None else _hover(below) | _shape(item, part, below.path)
+            row = _row(part, path)
+            inner = _shape(item, part, path) if row is None else _hover(row) | _shape(item, part, row.path)
             return {"type": "array", "items": _unanswered(inner, UNANSWERED[1:])}
         case OneOf(shapes):
-            return _either([_shape(each, part, path) for each in shapes])
+            # What may stand without a list is what an item of it is.
+            items = [each.item for each in shapes if isinstance(each, ListOf)]
+            row = _row(part, path)
+            paths = [path if row is None or each not in items else row.path for each in shapes]
+            return _either([_shape(each, part, at) for each, at in zip(shapes, paths, strict=True)])
+
+
+def _row(part: int, path: str) -> Key | None:
+    """What the items of a list are by the table, where it has a row for them."""
+    return next((key for key in keys_under(part, path) if key.is_placeholder), None)
 
 
 def _name(of: str) -> Schema:

@@ -79,6 +79,8 @@ def note(x: Exchange, asked: Asked) -> None:
     path = request.path if isinstance(admission.operation, List) else None
     env = {root: value for root, value in x.env.items() if root in _READ}
     fields, alone = request.headers, x.alone
+    if _is_known(x, path):
+        return
     precedent = Precedent(endpoint, admission, x.recall, x.bearer, env, page, path, is_asked(request), alone)
     if isinstance(fields, Looked) and alone not in fields.names:
         fields.alone = alone
@@ -86,6 +88,15 @@ def note(x: Exchange, asked: Asked) -> None:
         notes.keep(endpoint.scope, request.query, fields, precedent.of_caller(request))
         return
     notes.keep(endpoint.scope, request.query, fields, precedent)
+
+
+def _is_known(x: Exchange, path: bytes | None) -> bool:
+    """Whether the same is noted already of other callers."""
+    notes, endpoint = x.request.notes, x.endpoint
+    found: Precedent | None = None if notes is None else notes.find(endpoint.scope, x.request.query, x.request.headers)
+    if found is None or found.alone is None or found.alone != x.alone:
+        return False
+    return found.endpoint is endpoint and found.admission is x.admission and found.path == path
 
 
 def find(request: Request, scope: Hashable) -> Precedent | None:
@@ -102,9 +113,17 @@ def find(request: Request, scope: Hashable) -> Precedent | None:
 
 
 def of(x: Exchange) -> Precedent | None:
-    """That of a request of which the endpoint is known, and nothing refused."""
+    """That of a request of which the endpoint is known, and nothing refused; None: there is none, or its credential has
+    found nobody yet."""
     request = x.request
     if request.certificate is not None:
         return None
     found = find(request, x.endpoint.scope)
-    return found if found is not None and found.is_of(x.endpoint, request) else None
+    if found is None or not found.is_of(x.endpoint, request):
+        return None
+    if found.recall is not None:
+        recall = found.recall(request)
+        looking = None if recall is None else recall(x.env)
+        if looking is None or looking.last.get(looking.key) is None:
+            return None
+    return found
