@@ -7,6 +7,7 @@ import re
 import signal
 from contextlib import closing
 from pathlib import Path
+from time import sleep
 from typing import Final
 
 import httpx
@@ -16,7 +17,7 @@ from tests.postgresql.nodes import CONTRACT, Node, nodes
 from tests.waiting import PATIENCE, until
 
 from ninefold.pipeline import compile_document
-from ninefold.runtime.store.postgresql_serving import SERVED, Alike, number_of
+from ninefold.runtime.store.postgresql_serving import SERVED, SETTLING_SECONDS, Alike, number_of
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow]
 
@@ -92,7 +93,7 @@ def test_a_node_that_gives_up_when_others_have_gone_over_goes_over_as_well(docum
             document.write_text(AFTER, encoding="utf-8")
             hang_up(node)
             third.run(GONE.format(seen))  # for some milliseconds, which who looks now and then may miss
-            until(lambda: third.run(seen))
+            sleep(SETTLING_SECONDS + 0.5)  # it has given up, and asks whether it can come back
             after.run(HOLD.format(number(AFTER)))
         node.until_said("served anew")
         assert code(node) == "nowhere"
