@@ -4,8 +4,8 @@ A client says the same of itself each time, but for what is of one request alone
 that a tracer gives it (W3C Trace Context), how long its body is. Which fields are such is found out: those whose values
 were others again and again, and which nobody looks up who notes something of a request
 (`ninefold.runtime.messages.notes`). What heads say that are the same but for the values of these is kept once, and each
-is given its own values. So are credentials by which alone callers are known, as soon as there are more clients than
-heads are kept: theirs that come first are answered sooner, and all others as soon as each other.
+is given its own values. So are credentials as soon as there are more clients than heads are kept: those that come first
+are answered sooner, and all others as soon as each other.
 """
 
 from __future__ import annotations

@@ -77,17 +77,17 @@ def note(x: Exchange, asked: Asked) -> None:
         return
     # A page tells of others by paths like the request's.
     path = request.path if isinstance(admission.operation, List) else None
-    env = {root: value for root, value in x.env.items() if root in _READ}
-    fields, alone = request.headers, x.alone
     if _is_known(x, path):
         return
-    precedent = Precedent(endpoint, admission, x.recall, x.bearer, env, page, path, is_asked(request), alone)
+    env = {root: value for root, value in x.env.items() if root in _READ}
+    fields, alone = request.headers, x.alone
+    noted: Precedent | None
+    noted = Precedent(endpoint, admission, x.recall, x.bearer, env, page, path, is_asked(request), alone)
     if isinstance(fields, Looked) and alone not in fields.names:
         fields.alone = alone
     elif alone is not None:  # what else it says may have been asked for
-        notes.keep(endpoint.scope, request.query, fields, precedent.of_caller(request))
-        return
-    notes.keep(endpoint.scope, request.query, fields, precedent)
+        noted = noted.of_caller(request)
+    notes.keep(endpoint.scope, request.query, fields, noted)
 
 
 def _is_known(x: Exchange, path: bytes | None) -> bool:
