@@ -94,18 +94,14 @@ def _answer(survey: Survey, endpoint: Endpoint, action: Action) -> tuple[str, st
 def _made(resource: Resource, endpoint: Endpoint) -> str:
     """The row, with what its maker has to be told this once: a token that was made for it, a credential issued."""
     fields = value_of(resource.fields) or ()
-    tokens = [each for each in fields if _secret(each) == "token" and not is_open(each.on_create)]
+    tokens = [each for each in fields if text_of(each.secret) == "token" and not is_open(each.on_create)]
     issues = endpoint.issues is not None and not isinstance(endpoint.issues, StatedNone)
     if not tokens and not issues:
         return resource.name
-    members = [f"{each.name}: {resource.name}.{each.name}" for each in fields if _secret(each) is None]
+    members = [f"{each.name}: {resource.name}.{each.name}" for each in fields if text_of(each.secret) is None]
     members += [f"{each.name}: issued.{each.name}" for each in tokens]
     members += ["access_token: caller.credential"] if issues else []
     return "{" + ", ".join(members) + "}"
-
-
-def _secret(field: Field) -> str | None:
-    return text_of(field.secret)
 
 
 # ── Location ──────────────────────────────────────────────────────────────────────────────────────────────────────
