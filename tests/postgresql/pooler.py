@@ -77,6 +77,7 @@ class Pooler:
         self.most = 0
         self.transactions = 0
         self._name, self._before = name, before
+        self._version = b""
         self._writers: set[StreamWriter] = set()
         self._idle: asyncio.Queue[tuple[StreamReader, StreamWriter]] = asyncio.Queue()
 
@@ -98,8 +99,9 @@ class Pooler:
         self._writers.add(writer)
         said = f"user\0ninefold\0database\0{self._name}\0client_encoding\0UTF8\0\0".encode()
         writer.write(struct.pack("!ii", len(said) + 8, 196608) + said)
-        while (await _message(reader))[:1] != b"Z":
-            pass
+        while (message := await _message(reader))[:1] != b"Z":
+            if message[5:].startswith(b"server_version\0"):
+                self._version = message
         return reader, writer
 
     async def _client(self, reader: StreamReader, writer: StreamWriter) -> None:
@@ -117,8 +119,7 @@ class Pooler:
                 writer.write(b"E" + struct.pack("!i", len(error) + 4) + error)
                 writer.close()
                 return
-            status = b"server_version\x0018.0\0"
-            writer.write(b"R" + struct.pack("!ii", 8, 0) + b"S" + struct.pack("!i", len(status) + 4) + status)
+            writer.write(b"R" + struct.pack("!ii", 8, 0) + self._version)
             writer.write(b"K" + struct.pack("!iii", 12, 0, 0) + b"Z" + struct.pack("!i", 5) + b"I")
             await self._transactions(reader, writer)
         writer.close()
