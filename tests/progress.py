@@ -11,7 +11,8 @@ import time
 from typing import Final
 
 import pytest
-from tests.slices import told
+from tests import slices
+from tests.postgresql import versions
 
 EVERY: Final = 10.0
 """Seconds from line to line."""
@@ -32,7 +33,7 @@ class Progress:
         self._thread = threading.Thread(target=self._write_lines, daemon=True)
 
     def pytest_sessionstart(self) -> None:
-        self._write(told())
+        self._write(f"{slices.told()}; {versions.told([versions.VERSION])}")
         self._thread.start()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:

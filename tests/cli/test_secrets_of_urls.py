@@ -130,7 +130,7 @@ def test_a_url_of_a_valkey_is_told_without_it(written: str, tmp_path: Path) -> N
 
 
 @pytest.mark.serves
-def test_no_service_tells_it(capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_service_over_postgresql_tells_it(capfd: pytest.CaptureFixture[str]) -> None:
     """None of what is beside the database is there."""
     url = server.database().replace("ninefold@", f"ninefold:{SECRET}@")
     away = [

@@ -89,7 +89,7 @@ def heard(came: Came) -> tuple[str, str]:
 @pytest.mark.long
 @pytest.mark.parametrize("first", ["sqlite", "postgresql"])
 @pytest.mark.parametrize("key", some(KEYS, 4), ids="+".join)
-def test_rows_are_known_by_keys_of_every_type_over_both_databases(
+def test_rows_are_known_by_keys_of_every_type_over_sqlite_and_postgresql(
     key: tuple[str, ...], first: str, tmp_path: Path
 ) -> None:
     contract = contract_of(key)

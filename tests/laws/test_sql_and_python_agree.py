@@ -76,7 +76,7 @@ def test_sql_and_python_agree_on_every_value(dialect: Dialect, text: str, world:
             assert true in (None, 0) or not isinstance(from_sqlite(typed.type, true), bool), (text, item)
 
 
-def test_a_process_that_asked_a_database_leaves_none_open() -> None:
+def test_a_process_that_asked_postgresql_leaves_no_connection_open() -> None:
     """Python tells of each that is when it ends."""
     server.directory()
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())

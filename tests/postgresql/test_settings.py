@@ -13,6 +13,7 @@ from tests.postgresql import server
 from tests.postgresql.alike import told
 from tests.postgresql.nodes import CONTRACT, hall, nodes, person
 from tests.postgresql.test_pooled import pooled
+from tests.postgresql.versions import VERSION
 from tests.waiting import PATIENCE
 
 from ninefold.runtime.store import postgresql_link
@@ -107,7 +108,7 @@ _TIMEOUTS: Final = (
 )
 
 
-@pytest.mark.skipif(int(server.VERSION) < 17, reason="a session begins with all of its settings")
+@pytest.mark.skipif(int(VERSION) < 17, reason="a session begins with all of its settings")
 def test_who_says_nothing_to_a_setting_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     execute = asyncpg.Connection.execute
 
@@ -120,7 +121,7 @@ def test_who_says_nothing_to_a_setting_is_given_up(monkeypatch: pytest.MonkeyPat
         asyncio.run(asyncio.wait_for(Link.open(server.url("postgres")), PATIENCE))
 
 
-@pytest.mark.parametrize("setting", [*OF_A_SESSION, *CUTS[: 2 + (int(server.VERSION) >= 17)]])
+@pytest.mark.parametrize("setting", [*OF_A_SESSION, *CUTS[: 2 + (int(VERSION) >= 17)]])
 def test_behind_a_pooler_one_that_a_session_would_have_otherwise_is_refused(setting: str) -> None:
     url, plan = settled(server.database(), setting), compiled(CONTRACT).plan_for("postgresql")
     assert plan is not None

@@ -20,11 +20,11 @@ from tests.postgresql.nodes import CONTRACT, hall, numbers, person
 pytestmark = pytest.mark.serves
 
 
-@pytest.fixture(scope="module", params=["nodes", "readers"])
+@pytest.fixture(scope="module", params=["postgresql", "readers"])
 def both(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[httpx.Client, httpx.Client]]:
-    """Clients of one process and of another; of the one that writes, and of two that read."""
+    """Clients of one node and of another; of the process that writes, and of two that read."""
     loaded = compiled(CONTRACT)
     if request.param == "readers":
         plan = loaded.plan
