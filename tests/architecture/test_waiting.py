@@ -33,6 +33,7 @@ SLEEPS: Final = {
     "postgresql/server.py: begin": APART,
     "postgresql/server.py: main": APART,
     "postgresql/test_cut.py: Relay._pass": TOLD,
+    "postgresql/test_exchanged.py: test_a_node_that_gives_up_when_others_have_gone_over_goes_over_as_well": TIME,
     "postgresql/test_move.py: test_a_move_that_is_killed_goes_on_where_it_was": MOMENT,
     "postgresql/test_nodes.py: test_nothing_is_lost_or_done_twice_while_nodes_die_hang_and_lose_their_connections": MOMENT,  # noqa: E501
     "server/identity.py: served.application": TOLD,
