@@ -1,7 +1,7 @@
 # make serve   an environment, the service in it, and examples/orders.md on 127.0.0.1:8080
 # make test    an environment with the test tools, and the test suite: minutes. DEAR=all with every test that costs much
 # make test-costs   the same, and the CPU seconds that each file and each test took
-# make test-long   what the suite takes samples of, whole: hours. SLICE=7 takes one slice of 24, SLICE=tree that of the commit
+# make test-long   what the suite takes samples of, whole: hours. SLICE=7 takes one slice of 240, SLICE=tree that of the commit
 # make test-postgresql   the tests over PostgreSQL, with each version of 15 to 18 that is here, and says which are not
 # make agreement   of it, the service and the reference interpreter: a million random requests
 # make durability   of it, the tests that kill the service: 300 kills and 300 losses of power, and 100,000 events

@@ -14,13 +14,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
-from zlib import crc32
 
 import httpx
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from tests import hashes, refusals_met
-from tests.slices import LONG, SLICES, TAKEN, dear_first, examples, is_taken
+from tests.slices import LONG, dear_first, examples, is_of_the_slice, is_taken
 
 from ninefold.runtime.http import protocol
 
@@ -84,14 +83,11 @@ def pytest_collection() -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Dear tests take turns. In the long run the laws that Hypothesis tries go by slices, as contracts do."""
-    items[:] = [item for item in items if is_taken(item.nodeid)]
-    if LONG:
-        tried = [item for item in items if is_hypothesis_test(getattr(item, "obj", None))]
-        for item in tried:
+    """Dear tests take turns. In the long run all go by slices, also the laws that Hypothesis tries."""
+    items[:] = [item for item in items if is_taken(item.nodeid) and (not LONG or is_of_the_slice(item.nodeid))]
+    for item in items if LONG else ():
+        if is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.long)
-        others = {item for item in tried if crc32(item.nodeid.encode()) % SLICES not in TAKEN}
-        items[:] = [item for item in items if item not in others]
     if workers := int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "0")):
         items[:] = dear_first(items, [item.nodeid for item in items], workers)
 

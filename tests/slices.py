@@ -1,22 +1,24 @@
 """How much of what tests repeat a run takes. What is asserted is the same in every run; contracts and seeds differ.
 
-`make test` takes a sample. `make test-long` takes all of it, in SLICES slices that have about as much to do: each has
-every SLICES-th contract, fact or law, or its share of the requests, mutants and kills. Samples go by slices, too, and
-are those of SAMPLE, so that `make test` tries the same in every commit. Of the long run `SLICE=tree` takes the slice
-that follows from the tree that is checked out (`git rev-parse HEAD^{tree}`), so that commits take turns and a commit
-has always the same one; `SLICE=7` asks for one by its number, and so does NINEFOLD_SLICE.
+`make test` takes a sample, the same in every commit. `make test-long` takes all: every contract, fact and law, and what
+is counted or goes through very many (requests, mutants, kills, statements) in PIECES pieces, each of which is a test of
+its own. Each test of the long run belongs to one of SLICES slices, by its name: `SLICE=tree` takes the slice that
+follows from the tree that is checked out (`git rev-parse HEAD^{tree}`), so that commits take turns and a commit has
+always the same one; `SLICE=7` asks for one by its number, and so does NINEFOLD_SLICE.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, TypeVar
 from zlib import crc32
 
-SLICES: Final = 24
+SLICES: Final = 240
+PIECES: Final = 24
 SAMPLE: Final = 21
 
 _ROOT: Final = Path(__file__).parents[1]
@@ -34,30 +36,41 @@ def of_tree() -> int:
     return int(said.stdout, 16) % SLICES
 
 
-def _asked() -> Sequence[int]:
-    """Raises ValueError: NINEFOLD_SLICE is neither `all`, `tree`, nor the number of a slice."""
+def _asked() -> int | None:
+    """None: all of them. Raises ValueError: NINEFOLD_SLICE is neither `all`, `tree`, nor the number of a slice."""
     asked = os.environ.get("NINEFOLD_SLICE", str(SAMPLE))
     if asked == "all":
-        return range(SLICES)
+        return None
     number = of_tree() if asked == "tree" else int(asked)
     if number not in range(SLICES):
         raise ValueError(f"NINEFOLD_SLICE={asked}: slices are numbered from 0 to {SLICES - 1}")
-    return (number,)
+    return number
 
 
 LONG: Final = bool(os.environ.get("NINEFOLD_LONG"))
 """Whether this is the long run."""
 
-TAKEN: Final = _asked()
-"""The slices that are taken; a worker of pytest-xdist has them from the environment of the one that started it."""
+SLICE: Final = _asked()
+"""The slice that is taken; a worker of pytest-xdist has it from the environment of the one that started it."""
 
-PARTS: Final = TAKEN if LONG else ()
-"""The slices of a test that only the long run has: it is one test for each."""
+OF: Final = SAMPLE if SLICE is None else SLICE
+"""Which sample is taken, where one is."""
+
+PARTS: Final = range(PIECES) if LONG else (OF % PIECES,)
+"""The pieces of a test that has some: in a sample it is one."""
+
+LONG_PARTS: Final = PARTS if LONG else ()
+"""The same of a test that only the long run has."""
+
+
+def is_of_the_slice(test: str) -> bool:
+    """Whether a test of the long run, by its place and name, is one of those that are taken."""
+    return SLICE is None or crc32(test.encode()) % SLICES == SLICE
 
 
 DEAR: Final = frozenset((_ROOT / "tests" / "dear.txt").read_text(encoding="utf-8").split())
 """The tests that cost a second of CPU or more, or three with all that they are tried with: `make test-costs` says which
-these are. They take turns, of which `make test` takes one, and `.ci/run` half, which follow from the tree."""
+these are. They take turns, of which `make test` takes one, and `.ci/run` some, which follow from the tree."""
 
 TURNS: Final = 8
 LEFT_OUT: Final = 4
@@ -67,7 +80,7 @@ def _turns() -> Sequence[int]:
     """Those that are taken. Raises ValueError: NINEFOLD_DEAR is neither `all`, `most` nor `some`."""
     asked = "all" if LONG else os.environ.get("NINEFOLD_DEAR", "all")
     if asked == "some":
-        return (TAKEN[0] % TURNS,)
+        return (OF % TURNS,)
     if asked not in ("all", "most"):
         raise ValueError(f"NINEFOLD_DEAR={asked}: it is all, most or some")
     first = 0 if asked == "all" else of_tree() + LEFT_OUT
@@ -99,39 +112,41 @@ def _parts(items: Sequence[T], count: int) -> list[Sequence[T]]:
 
 
 def told() -> str:
-    """Which slices these are, and how to ask for the same again."""
-    if len(TURNS_TAKEN) < TURNS:
-        turns = f"{len(TURNS_TAKEN)} of {TURNS} turns, from {TURNS_TAKEN[0]} on"
-        return f"slice {TAKEN[0]} of {SLICES}, and of {len(DEAR)} dear tests {turns} (`DEAR=all` takes all of them)"
-    if len(TAKEN) == SLICES:
+    """What is taken, and how to ask for the same again."""
+    if LONG and SLICE is None:
         return f"all {SLICES} slices"
-    return f"slice {TAKEN[0]} of {SLICES} (`SLICE={TAKEN[0]}` takes the same again)"
+    if LONG:
+        return f"slice {SLICE} of {SLICES} (`SLICE={SLICE}` takes the same again)"
+    turns = f"{len(TURNS_TAKEN)} of {TURNS} turns, from {TURNS_TAKEN[0]} on" if len(TURNS_TAKEN) < TURNS else "all"
+    return f"sample {OF}, and of {len(DEAR)} dear tests {turns} (`DEAR=all` takes all of them)"
 
 
 def some(items: Sequence[T], one_of: int) -> list[T]:
-    """What the run takes of the items: in the long run those of its slices, otherwise every `one_of`-th, others in each
-    slice."""
-    if LONG:
-        return [item for index, item in enumerate(items) if index % SLICES in TAKEN]
-    return list(items[TAKEN[0] % one_of :: one_of]) or list(items[:1])
+    """What the run takes of the items: all, or in a sample every `one_of`-th."""
+    return list(items) if LONG else list(items[OF % one_of :: one_of]) or list(items[:1])
 
 
 def by_name(items: Sequence[Path], one_of: int) -> list[Path]:
     """`some` of contracts, by what they are called: one that comes moves none that was there into the sample."""
     if LONG:
-        return some(items, one_of)
-    return [item for item in items if crc32(item.name.encode()) % one_of == TAKEN[0] % one_of] or list(items[:1])
+        return list(items)
+    return [item for item in items if crc32(item.name.encode()) % one_of == OF % one_of] or list(items[:1])
 
 
-def share(count: int) -> int:
-    """How many of `count` one slice has to do."""
-    return -(-count // SLICES)
+def piece(items: Sequence[T], part: int, one_of: int) -> list[T]:
+    """The same of one of the PIECES of a test."""
+    return list(items[part::PIECES]) if LONG else some(items, one_of)
 
 
 def many(name: str, sample: int, whole: int) -> int:
-    """How many one slice does of what is counted: in the long run its share of the whole, which the environment may say
+    """How many one piece does of what is counted: in the long run its share of the whole, which the environment may say
     (`NINEFOLD_KILLS=1000 make durability`)."""
-    return share(int(os.environ.get(f"NINEFOLD_{name}", whole))) if LONG else sample
+    return -(-int(os.environ.get(f"NINEFOLD_{name}", whole)) // PIECES) if LONG else sample
+
+
+def new_seed() -> int:
+    """Nanoseconds, so that each run tries something else; under CI always the same, as of Hypothesis."""
+    return 0 if os.environ.get("CI") else time.time_ns()
 
 
 def examples(count: int) -> int:

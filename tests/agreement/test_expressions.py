@@ -14,7 +14,7 @@ from tests.agreement.test_found import contract
 from tests.agreement.versions import compiled
 from tests.agreement.worded import ALONE, MOST, requests, rows, worded
 from tests.reference.messages import Request
-from tests.slices import PARTS, SLICES, many, some
+from tests.slices import LONG_PARTS, PIECES, many, some
 
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.expressions.functions import SPECIAL
@@ -64,7 +64,7 @@ def test_whatever_is_declared_gives_a_value_and_the_same_one() -> None:
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("number", some(range(SLICES), SLICES))
+@pytest.mark.parametrize("number", some(range(PIECES), PIECES))
 def test_the_same_over_postgresql(number: int) -> None:
     assert valued(number, "postgresql")
 
@@ -87,7 +87,7 @@ def test_a_position_that_no_text_has_is_none_over_postgresql() -> None:
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", LONG_PARTS)
 def test_the_same_of_many_more(part: int) -> None:
     for number in range(ROUND + part * MORE, ROUND + (part + 1) * MORE):
         assert valued(number, "sqlite" if number % 3 else "postgresql")

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 from tests.agreement.test_found import answers, contract, give
-from tests.slices import some
+from tests.slices import PARTS, piece
 
 TEXT: Final = {"type": "string"}
 SLUG: Final = {"type": ["string", "null"]}
@@ -43,9 +43,10 @@ Random(0).shuffle(ALL)  # every so many of a product have the same of some of it
 
 
 @pytest.mark.long
-def test_it_is_refused_for_what_the_interpreter_refuses_it_for() -> None:
+@pytest.mark.parametrize("part", PARTS)
+def test_it_is_refused_for_what_the_interpreter_refuses_it_for(part: int) -> None:
     found = set()
-    for outcomes, made, check, condition, body, precedence, path, there in some(ALL, 67):
+    for outcomes, made, check, condition, body, precedence, path, there in piece(ALL, part, 67):
         put = {"does": "put item", "body": ["owner", "b"], "responses": outcomes, "check": {"that": check}}
         item = {"id": TEXT, "owner": {"references": "user"}, "b": {"type": ["string", "null"]}, **made}
         said = contract(

@@ -17,7 +17,7 @@ import apsw
 import pytest
 from tests.cli.test_serving import command
 from tests.server.test_rows_that_do_not_fit import source
-from tests.slices import LONG, some
+from tests.slices import some
 from tests.upgrade.test_matrix import CHANGES, databases, loaded, path
 
 __all__ = ["databases", "path"]
@@ -219,7 +219,7 @@ def test_what_requests_put_off_is_tried_again(tmp_path: Path) -> None:
 def test_it_takes_what_a_start_takes(path: Path, tmp_path: Path) -> None:
     """Each ordinary change of a contract that nobody has upgraded for, one after another, and back again."""
     path.rename(tmp_path / "a.db")
-    some_of = list(CHANGES) if LONG else some(list(CHANGES), 18)
+    some_of = some(list(CHANGES), 18)
     with Service(tmp_path, contract=loaded().source.text) as service:
         connection = HTTPConnection("127.0.0.1", service.port, timeout=60)
         for name in some_of:

@@ -10,7 +10,7 @@ from zlib import crc32
 import pytest
 from tests.contracts import ROOT, compiled
 from tests.diagnostics.test_single_mistakes import complete, misspelt
-from tests.slices import LONG
+from tests.slices import LONG, PARTS
 
 from ninefold.contract.resolve import consequences
 from ninefold.contract.resolve.once import once
@@ -78,9 +78,10 @@ def states(path: Path) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", [transitions, names, states])
 def test_an_error_is_told_whatever_else_is_told_of_it(
-    kind: Callable[[Path], Iterator[tuple[str, str]]], monkeypatch: pytest.MonkeyPatch
+    kind: Callable[[Path], Iterator[tuple[str, str]]], part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     came = list[tuple[set[Severity], set[Severity]]]()
 
@@ -91,7 +92,7 @@ def test_an_error_is_told_whatever_else_is_told_of_it(
         return iter(kept)
 
     monkeypatch.setattr(consequences, "once", noting)
-    of_all = [each for path in {ROOT / "examples" / "orders.md", *complete()} for each in kind(path)]
+    of_all = [each for path in {ROOT / "examples" / "orders.md", *complete(part)} for each in kind(path)]
     for title, text in of_all if LONG else sorted(of_all, key=lambda each: crc32(each[0].encode()))[: 3 * SAMPLE]:
         came.clear()
         compile_document(title.partition(":")[0], text.encode())
@@ -99,9 +100,12 @@ def test_an_error_is_told_whatever_else_is_told_of_it(
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("kind", [transitions, names])
-def test_what_is_misspelt_where_it_is_declared_is_told_once(kind: Callable[[Path], Iterator[tuple[str, str]]]) -> None:
-    of_all = [(path, *each) for path in {ROOT / "examples" / "orders.md", *complete()} for each in kind(path)]
+def test_what_is_misspelt_where_it_is_declared_is_told_once(
+    kind: Callable[[Path], Iterator[tuple[str, str]]], part: int
+) -> None:
+    of_all = [(path, *each) for path in {ROOT / "examples" / "orders.md", *complete(part)} for each in kind(path)]
     taken = of_all if LONG else sorted(of_all, key=lambda each: crc32(each[1].encode()))[:SAMPLE]
     found = [(title, told(path, text)) for path, title, text in taken]
     assert any(said for _, said in found)  # a name of `put` that is no field may be a gap instead

@@ -12,7 +12,7 @@ import pytest
 from tests.events.process import killing, process, rows
 from tests.events.receiver import Answer, receiving
 from tests.events.service import CONTRACT
-from tests.slices import TAKEN, many
+from tests.slices import PARTS, many
 from tests.waiting import until
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
@@ -23,7 +23,7 @@ KILLS = many("KILLS", 2, 300)
 MANY = CONTRACT.replace("attempts: 3, backoff: [PT0.05S, PT0.2S]", "attempts: 100, backoff: [PT0.05S]")
 
 
-@pytest.mark.parametrize("part", TAKEN)
+@pytest.mark.parametrize("part", PARTS)
 def test_no_event_is_lost_however_often_the_service_is_killed(tmp_path: Path, part: int) -> None:
     contract, database = tmp_path / "contract.md", tmp_path / "service.db"
     contract.write_text(MANY, encoding="utf-8")

@@ -18,7 +18,7 @@ import pytest
 from tests.events.process import killed, killing, process, rows
 from tests.events.receiver import Answer, receiving
 from tests.faults.contracts import EVENTS_KEPT
-from tests.slices import TAKEN, many
+from tests.slices import PARTS, many
 from tests.waiting import until
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
@@ -102,19 +102,19 @@ def cutting(chance: Random) -> Callable[[subprocess.Popen[str]], None]:
     return cut
 
 
-@pytest.mark.parametrize("part", TAKEN)
+@pytest.mark.parametrize("part", PARTS)
 def test_nothing_that_was_acknowledged_is_lost_or_done_twice(tmp_path: Path, part: int) -> None:
     survive(tmp_path, Random(17 + part), KILLS, "ninefold", killed)
 
 
-@pytest.mark.parametrize("part", TAKEN)
+@pytest.mark.parametrize("part", PARTS)
 def test_nor_is_it_where_other_processes_take_the_requests(tmp_path: Path, part: int) -> None:
     """The one that writes is killed, and with it all end. Those are killed alone in `tests/cli/test_readers.py`."""
     survive(tmp_path, Random(31 + part), KILLS, "ninefold", killed, "--readers", "2")
 
 
 @pytest.mark.parametrize("milliseconds", [2, 20])
-@pytest.mark.parametrize("part", TAKEN)
+@pytest.mark.parametrize("part", PARTS)
 def test_nor_is_it_on_a_disk_that_takes_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int, milliseconds: int
 ) -> None:
@@ -122,7 +122,7 @@ def test_nor_is_it_on_a_disk_that_takes_its_time(
     survive(tmp_path, Random(37 + part), SLOW_KILLS, "tests.faults.slow", killed)
 
 
-@pytest.mark.parametrize("part", TAKEN)
+@pytest.mark.parametrize("part", PARTS)
 def test_nothing_that_was_acknowledged_is_lost_with_the_power(tmp_path: Path, part: int) -> None:
     survive(tmp_path, Random(29 + part), CUTS, "tests.faults.power", cutting(Random(part)))
 

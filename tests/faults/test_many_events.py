@@ -18,7 +18,7 @@ import pytest
 from tests.events.process import process, rows
 from tests.events.receiver import Answer, receiving
 from tests.faults.contracts import EVENTS_KEPT
-from tests.slices import TAKEN, many
+from tests.slices import PARTS, many
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 
@@ -32,7 +32,7 @@ by chance."""
 CONTRACT = EVENTS_KEPT.replace("timeout: PT1S", "timeout: PT30S")
 
 
-@pytest.mark.parametrize("part", TAKEN)
+@pytest.mark.parametrize("part", PARTS)
 def test_every_event_arrives(tmp_path: Path, part: int) -> None:
     """Three requests in ten fail."""
     contract, database = tmp_path / "contract.md", tmp_path / "service.db"

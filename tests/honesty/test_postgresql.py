@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.honesty.test_contracts import CASES, ELSEWHERE, STRIDE, is_complete, work
+from tests.honesty.test_contracts import CASES, ELSEWHERE, FEW_PARTS, STRIDE, is_complete, work
 from tests.postgresql.remembered import Remembered
-from tests.slices import TAKEN
 
 from ninefold.diff import rehearsal
 from ninefold.diff.ablate.ablate import Work, ablate
@@ -49,7 +48,7 @@ def found(work: Work, share: int, of: int) -> list[Found]:
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("part", TAKEN)
+@pytest.mark.parametrize("part", FEW_PARTS)
 @pytest.mark.parametrize("directory", CASES, ids=lambda path: path.name)
 def test_a_contract_does_nothing_that_it_does_not_state(
     directory: Path, part: int, monkeypatch: pytest.MonkeyPatch

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import pytest
 from tests.contracts import SERVED, compiled, contract_of
-from tests.slices import LONG, SLICES, TAKEN
+from tests.slices import LONG, PARTS, PIECES
 
 from ninefold.contract.questions.errors import arising
 from ninefold.contract.survey import Survey
@@ -212,11 +212,11 @@ def test_every_form_is_told_by_the_page_by_explain_and_by_openapi() -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", TAKEN)
+@pytest.mark.parametrize("part", PARTS)
 def test_what_a_form_says_is_gone_with_its_fact(part: int) -> None:
     """Of what is shown, and of the fields that keep what is made anew."""
     work = Work("words.yaml", _contract().encode(), (("words.http", requests()),), {})
-    own = replace(work, only="4 POST /shown > responses > 200 > m*").found(part % SLICES, SLICES)
+    own = replace(work, only="4 POST /shown > responses > 200 > m*").found(part, PIECES)
     own += replace(work, only="2 thing > fields > m* > on create").found() if LONG and not part else []
     found = report(words().source, 0, own, ())
     print(to_text(found))

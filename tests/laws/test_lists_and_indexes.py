@@ -15,7 +15,7 @@ import pytest
 from tests.agreement.contracts import contract
 from tests.agreement.versions import compiled as random_contract
 from tests.contracts import ALL, EXAMPLES, ROOT, compiled
-from tests.slices import TAKEN, share, some
+from tests.slices import PARTS, PIECES, some
 
 from ninefold.diagnostics.codes import GROWS
 from ninefold.pipeline import Loaded
@@ -158,9 +158,9 @@ def test_an_index_serves_a_list_or_check_notes_it(path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", TAKEN)
+@pytest.mark.parametrize("part", PARTS)
 def test_so_it_is_of_random_contracts(part: int) -> None:
-    for seed in range(part * share(RANDOM), (part + 1) * share(RANDOM)):
+    for seed in range(part, RANDOM, PIECES):
         loaded = random_contract(contract(seed))
         served_or_noted(loaded)
         if loaded.plan is not None:

@@ -26,7 +26,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 from tests.contracts import compiled
-from tests.slices import some
+from tests.slices import PARTS, piece, some
 
 from ninefold.contract.resolve.contract import resolve
 from ninefold.diagnostics.codes import NEEDS_WHAT_IS_NONE
@@ -233,9 +233,10 @@ def _wrong(place: Place, written: str, absent: Any, before: Loaded) -> str | Non
 
 @pytest.mark.long
 @pytest.mark.slow
-def test_what_is_no_value_is_taken_for_nothing_else() -> None:
+@pytest.mark.parametrize("part", PARTS)
+def test_what_is_no_value_is_taken_for_nothing_else(part: int) -> None:
     wrong = []
-    for place in some(list(_places().values()), 49):
+    for place in piece(list(_places().values()), part, 49):
         before = _contracts()[place.contract]
         absent = _service(_with(before, place, None))
         for written in WRITTEN:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 import traceback
 from collections.abc import Generator, Iterator
 from functools import cache
@@ -23,7 +22,7 @@ from tests.contracts import ALL, EXAMPLES, OWN
 from tests.mutations.judged import TooLong, bounded, judge
 from tests.mutations.mutators import Stock, mutated
 from tests.mutations.trees import literate_form, plain_form, tree_of
-from tests.slices import PARTS, many, some
+from tests.slices import LONG_PARTS, many, new_seed, some
 
 LINKS: Final = 12
 """Mutants of one chain."""
@@ -93,9 +92,9 @@ def test_a_mutant_breaks_nothing(number: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", LONG_PARTS)
 def test_no_mutant_breaks_anything_for_long(part: int) -> None:
-    seed = f"{os.environ.get('NINEFOLD_SEED') or time.time_ns()} {part}"
+    seed = f"{os.environ.get('NINEFOLD_SEED') or new_seed()} {part}"
     found = Path(os.environ.get("NINEFOLD_FOUND") or tempfile.mkdtemp(prefix="mutants-"))
     print(f"seed {seed}; what fails is written into {found}", flush=True)
     seen: dict[str, int] = {}

@@ -8,7 +8,7 @@ import pytest
 from tests.contracts import EXAMPLES
 from tests.mutations.judged import judge
 from tests.mutations.trees import Members, Text, copied, places, plain_form, tree_of
-from tests.slices import PARTS, some
+from tests.slices import LONG, some
 
 WORDS = ("nowhere", "event")
 """What nothing declares: a name of nobody's, and one of what is built in."""
@@ -64,7 +64,7 @@ versioning: none
 UNREADABLE = ("none", "nowhere.a + 1")
 """What is no answer at most places, and an expression that is of no type at any."""
 
-OTHERS = some(EXAMPLES, 24) if PARTS else []
+OTHERS = EXAMPLES if LONG else []
 
 
 def given(tree: Members) -> list[int]:

@@ -16,7 +16,7 @@ from tests.events.kafka_front import front
 from tests.postgresql import server
 from tests.postgresql.nodes import Load, hall, nodes, person
 from tests.postgresql.test_nodes import by_work
-from tests.slices import many
+from tests.slices import PARTS, many
 from tests.waiting import until
 
 pytestmark = [pytest.mark.serves, pytest.mark.long]
@@ -41,8 +41,9 @@ def by_kafka(folder: Path) -> Iterator[Away]:
         yield there.address, way.close, way.open, lambda: [each.headers["id"] for each in there.kept()]
 
 
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("by", [by_nats, by_kafka])
-def test_it_is_given_all_once_and_in_order(by: Any, tmp_path: Path) -> None:
+def test_it_is_given_all_once_and_in_order(by: Any, part: int, tmp_path: Path) -> None:
     url = server.database()
     with by(tmp_path) as (address, goes, comes, kept), nodes(url, 2, "--broker", address) as both:
         load = Load([*both], person(both[0].client), hall(both[0].client, 10**6))

@@ -17,7 +17,7 @@ from tests.events.receiver import receiving
 from tests.postgresql import server
 from tests.postgresql.nodes import CONTRACT, Load, hall, judge, nodes, person
 from tests.postgresql.test_cut import Seats, relayed
-from tests.slices import many
+from tests.slices import PARTS, many
 from tests.waiting import until
 
 from ninefold.runtime.store import postgresql_writer
@@ -67,7 +67,8 @@ def postgresql() -> Iterator[Server]:
 
 
 @pytest.mark.long
-def test_nothing_is_lost_or_done_twice_where_postgresql_dies(postgresql: Server) -> None:
+@pytest.mark.parametrize("part", PARTS)
+def test_nothing_is_lost_or_done_twice_where_postgresql_dies(postgresql: Server, part: int) -> None:
     with receiving() as receiver, nodes(postgresql.url, 2) as both:
         load = Load(both, person(both[0].client), hall(both[0].client, 1_000_000))
         made = both[1].client.post("/webhooks", json={"url": receiver.url, "kinds": ["seat.made"]}, headers=load.who)

@@ -29,7 +29,7 @@ from tests.postgresql.test_nodes import CROSS, CUT
 from tests.postgresql.test_standby import asked, standbys
 from tests.postgresql.valkey_server import Server as Valkey
 from tests.postgresql.valkey_server import valkey
-from tests.slices import LONG, many, some
+from tests.slices import PARTS, many, some
 from tests.waiting import until
 
 pytestmark = [pytest.mark.serves, pytest.mark.long]
@@ -241,7 +241,8 @@ def world(folder: Path) -> Iterator[World]:
         yield found
 
 
-def test_nothing_is_lost_or_done_twice_whatever_fails(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", PARTS)
+def test_nothing_is_lost_or_done_twice_whatever_fails(part: int, tmp_path: Path) -> None:
     with world(tmp_path) as found, receiving() as receiver, receiving() as both:
         client = found.among[0].client
         load = found.load = Contested(found.among, person(client), hall(client, 10**6))
@@ -252,7 +253,7 @@ def test_nothing_is_lost_or_done_twice_whatever_fails(tmp_path: Path) -> None:
         done = Counter[str]()
         with load.going(6):
             # A fifth of the kinds is the sample: all of them take minutes.
-            kinds = list(FAULTS) if LONG else some(list(FAULTS), 5)
+            kinds = some(list(FAULTS), 5)
             while done.total() < many("FAULTS", len(kinds), 500):
                 for name in random.sample(kinds, len(kinds)):
                     FAULTS[name](found)

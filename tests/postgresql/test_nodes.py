@@ -21,7 +21,7 @@ from tests.events.receiver import Answer, Came, receiving
 from tests.http_cases import serving, tell
 from tests.postgresql import server
 from tests.postgresql.nodes import Load, Node, delivered, hall, judge, nodes, numbers, person
-from tests.slices import many, some
+from tests.slices import PARTS, many, some
 from tests.waiting import until
 
 from ninefold.diff.requests import Known, read_exchanges
@@ -184,7 +184,8 @@ CROSS = (
 
 
 @pytest.mark.long
-def test_nothing_is_lost_or_done_twice_while_nodes_die_hang_and_lose_their_connections() -> None:
+@pytest.mark.parametrize("part", PARTS)
+def test_nothing_is_lost_or_done_twice_while_nodes_die_hang_and_lose_their_connections(part: int) -> None:
     url = server.database()
     with receiving() as receiver, nodes(url, 3) as among:
         load = Load(among, person(among[0].client), hall(among[0].client, 1_000_000))

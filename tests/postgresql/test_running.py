@@ -165,7 +165,7 @@ def asked(database: Store, text: str) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("rows", [3])
-@pytest.mark.parametrize("name", HELD if LONG else some([*HELD], 2))
+@pytest.mark.parametrize("name", some([*HELD], 2))
 def test_what_the_contract_before_does_not_know_is_unavailable(name: str, beside: str, rows: int) -> None:
     """To nodes of the new contract, until nobody serves the one before."""
     text, said = HELD[name]

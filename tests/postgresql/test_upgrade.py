@@ -255,7 +255,7 @@ def test_what_falls_due_at_the_first_start_is_told(
 
 @pytest.mark.long
 @pytest.mark.parametrize("rows", [3])
-@pytest.mark.parametrize("name", REFUSED if LONG else some(REFUSED, 16))
+@pytest.mark.parametrize("name", some(REFUSED, 16))
 def test_it_leads_from_refused_to_served(
     name: str, beside: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

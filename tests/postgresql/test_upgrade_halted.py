@@ -18,7 +18,7 @@ from tests.postgresql.clusters import Cluster, clusters
 from tests.postgresql.halting import Process
 from tests.postgresql.test_upgrade import filled
 from tests.postgresql.test_upgraded_from_outside import Upgraded, alone
-from tests.slices import LONG, some
+from tests.slices import LONG, PARTS, piece
 from tests.upgrade.test_a_strangers_way import is_served
 from tests.upgrade.test_matrix import databases, path
 from tests.waiting import until
@@ -59,13 +59,13 @@ class Halting(Upgraded):
     def said(self, *more: str, most: int | None = None) -> tuple[int, str]:
         return self.process(*more).ended()
 
-    def halted(self) -> Iterator[Process]:
-        """An upgrade of the old one that halts, at each of its statements, or at a sample of them and the last. Whoever
+    def halted(self, part: int) -> Iterator[Process]:
+        """An upgrade of the old one that halts, at each statement of a piece, or at a sample and the last. Whoever
         takes it ends it."""
         done = self.process("--apply")
         assert done.ended()[0] == 0 and self.is_new()
         self.again()
-        for at in sorted({*some(range(done.statements), 80), done.statements - 1}):
+        for at in sorted({*piece(range(done.statements), part, 80), done.statements - 1}):
             process = self.process("--apply", at=at)
             assert process.halts, f"{at} of {done.statements}"
             yield process
@@ -131,16 +131,18 @@ BOTH = [*product(NAMES, ("sqlite", "postgresql"))]
 
 
 @of_rows
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize(("name", "kind"), BOTH)
-def test_killed_it_is_the_old_or_the_new(halting: Halting) -> None:
-    for process in halting.halted():
+def test_killed_it_is_the_old_or_the_new(halting: Halting, part: int) -> None:
+    for process in halting.halted(part):
         process.kill()
 
 
 @of_rows
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize(("name", "kind"), [each for each in BOTH * LONG if each[1] == "postgresql"])
-def test_where_postgresql_dies_it_is_the_old_or_the_new(halting: Halting, cluster: Cluster) -> None:
-    for process in halting.halted():
+def test_where_postgresql_dies_it_is_the_old_or_the_new(halting: Halting, part: int, cluster: Cluster) -> None:
+    for process in halting.halted(part):
         cluster.kill()
         status, said = process.ended()
         cluster.begin(**cluster.settings)
@@ -148,11 +150,12 @@ def test_where_postgresql_dies_it_is_the_old_or_the_new(halting: Halting, cluste
 
 
 @of_rows
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize(("name", "kind"), BOTH * LONG)
-def test_without_room_it_is_the_old_or_the_new(halting: Halting, kind: str) -> None:
+def test_without_room_it_is_the_old_or_the_new(halting: Halting, part: int, kind: str) -> None:
     """Of PostgreSQL the one process that works for it; where that cannot write the log, all end, and it recovers."""
     sizes = cycle((0, 8_192, 24_576, 100_000))
-    for process in halting.halted():
+    for process in halting.halted(part):
         if halting.own is None:
             with_at_most(next(sizes), process.pid)
         else:
@@ -163,9 +166,10 @@ def test_without_room_it_is_the_old_or_the_new(halting: Halting, kind: str) -> N
 
 
 @of_rows
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize(("name", "kind"), BOTH * LONG)
-def test_another_that_begins_meanwhile_does_not_upgrade(halting: Halting) -> None:
-    for process in halting.halted():
+def test_another_that_begins_meanwhile_does_not_upgrade(halting: Halting, part: int) -> None:
+    for process in halting.halted(part):
         status, said = halting.said("--apply")
         if status == 0:
             # Its last statements are asked when all is done.

@@ -15,7 +15,7 @@ from jsonschema_rs import Draft202012Validator
 from tests.contracts import plan_of
 from tests.http_cases import serving
 from tests.parts import LIMITS_AND_VERSIONS
-from tests.slices import LONG, TAKEN
+from tests.slices import LONG, some
 
 from ninefold.pipeline import compile_document
 from ninefold.plan import routes
@@ -247,7 +247,7 @@ def test_a_body_is_what_a_validator_says() -> None:
         asked, described = Asked(types[name]), json.dumps(types[name])
         one_of = 5 if how == "shown" else 7
         described += json.dumps(STATED) if "$ref" in described else ""
-        for document in DOCUMENTS[TAKEN[0] % one_of :: one_of]:
+        for document in some(DOCUMENTS, one_of):
             given, expected = body.valid({**document}), asked.taken(document, unknown)
             if how == "made" and expected is not None and refused_for_a_field(expected, described):
                 expected = None

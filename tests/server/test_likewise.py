@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 import pytest
 from msgspec.structs import replace
 from tests.contracts import ROOT, SERVED, compiled, contract_of, operator_of
-from tests.slices import LONG, some
+from tests.slices import some
 
 from ninefold.cli.plan import listing
 from ninefold.diff.ablate.fixed import Asked, Whole, rehearse, scripts
@@ -65,7 +65,7 @@ OWN = "x-request-id"
 COMES_LATER = ("transfer-encoding", "expect")
 """With these a body may come in pieces."""
 
-CASES = COMPLETE if LONG else some(COMPLETE, 32)
+CASES = some(COMPLETE, 32)
 
 
 @pytest.mark.long

@@ -28,7 +28,7 @@ def _is_quick(directory: Path) -> bool:
 
 COMPLETE = [each for each in SERVED if each.name != "orders"]
 """The case of orders is told without what its operator gives."""
-CASES = COMPLETE if LONG else [each for each in some(COMPLETE, 24) if _is_quick(each)]
+CASES = [each for each in some(COMPLETE, 24) if LONG or _is_quick(each)]
 
 
 @pytest.mark.long

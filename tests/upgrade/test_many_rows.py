@@ -9,7 +9,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from tests.slices import LONG, some
+from tests.slices import some
 from tests.upgrade.test_matrix import CHANGES, answered, databases, path, plan
 
 from ninefold.runtime.operator.audit import Audit
@@ -44,7 +44,7 @@ def worked(path: Path, name: str) -> int:
 
 @pytest.mark.long
 @pytest.mark.parametrize("rows", [MANY])
-@pytest.mark.parametrize("name", [*ANEW, *(REST if LONG else some(REST, 20))])
+@pytest.mark.parametrize("name", [*ANEW, *some(REST, 20)])
 def test_twice_as_many_rows_are_twice_as_much_work(path: Path, name: str, tmp_path: Path) -> None:
     half = Path(shutil.copy(path, tmp_path / "half.db"))
     connection = apsw.Connection(str(half))

@@ -11,7 +11,7 @@ import apsw
 import pytest
 from msgspec import structs
 from tests.contracts import SERVED, compiled, contract_of
-from tests.slices import LONG, some
+from tests.slices import some
 from tests.upgrade.test_decided import decided
 from tests.upgrade.test_matrix import CHANGES, databases, loaded, path, plan, rehearsed
 
@@ -31,7 +31,7 @@ REFUSALS = "rows would refer to nothing", "what is decided cannot be worked out 
 
 @pytest.mark.long
 @pytest.mark.parametrize("rows", [3])
-@pytest.mark.parametrize("name", ASKED if LONG else some(ASKED, 4))
+@pytest.mark.parametrize("name", some(ASKED, 4))
 def test_what_is_offered_leads_on(path: Path, name: str) -> None:
     tried = 0
     for question in (each for each in rehearsed(path, name).changes if each.why):
