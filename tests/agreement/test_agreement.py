@@ -57,7 +57,7 @@ def told(seeds: Iterable[int], to_all: bool = False, more: bool = False, databas
 @pytest.mark.slow
 @pytest.mark.parametrize("first", some(range(0, CONTRACTS, TEN), 24))
 def test_every_answer_is_the_same(first: int) -> None:
-    assert told(range(first, first + OF)) > OF * REQUESTS * 0.8
+    assert told(range(first, first + OF)) > OF * REQUESTS * 0.6
 
 
 @pytest.mark.long
