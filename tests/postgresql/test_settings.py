@@ -4,6 +4,7 @@ its own, behind a pooler, one that would is refused, and so is one with which no
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from typing import Any, Final
 
 import asyncpg
@@ -128,6 +129,19 @@ def test_behind_a_pooler_one_that_a_session_would_have_otherwise_is_refused(sett
     with pooled("pooler", url) as behind:
         opened = open_database(behind, plan, pooled=True)
     assert isinstance(opened, Refused) and f"its setting {setting.split()[0]} is " in opened.message
+
+
+@pytest.mark.parametrize("parameter", ["connect_timeout=10", "channel_binding=require", "work_mem=a", "fsync=on"])
+@pytest.mark.parametrize("by", [None, "pgbouncer"])
+def test_a_parameter_of_the_url_that_nobody_takes_is_named(parameter: str, by: str | None) -> None:
+    """None of the driver's, or not with that value; a pooler takes hardly any."""
+    url, plan = server.database(), compiled(CONTRACT).plan_for("postgresql")
+    assert plan is not None
+    with nullcontext(url) if by is None else pooled(by, url) as behind:
+        joined = "&" if "?" in behind else "?"
+        opened = open_database(f"{behind}{joined}{parameter}", plan, pooled=by is not None)
+    assert isinstance(opened, Refused)
+    assert opened.message.endswith(f"a parameter of its URL is not taken: {parameter.partition('=')[0]}")
 
 
 def test_where_no_schema_is_to_be_found_that_is_said() -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from ssl import SSLCertVerificationError
 from time import monotonic_ns
@@ -17,6 +18,7 @@ from asyncpg import exceptions
 from ninefold.runtime.addresses import shown
 from ninefold.runtime.sources import Followed
 from ninefold.runtime.store.postgresql_link import CONNECTING_SECONDS, Kind, Link, Lost, words
+from ninefold.runtime.store.postgresql_settings import of_session
 
 TIMELINE: Final = "('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int"
 """A number that each promotion makes greater."""
@@ -98,8 +100,10 @@ def why(error: Exception) -> str:
             return "there is no such database"
         case exceptions.InvalidAuthorizationSpecificationError():
             return "the user and password are not taken"
-        case exceptions.ProtocolViolationError() as refused if "startup parameter" in str(refused):
-            return "a pooler stands before it: `serve` has --pooled, and all else is for PostgreSQL itself"
+        case exceptions.PostgresError() if (name := _not_taken(found)) is not None:
+            if name in of_session({}):
+                return "a pooler stands before it: `serve` has --pooled, and all else is for PostgreSQL itself"
+            return f"a parameter of its URL is not taken: {name}"
         case exceptions.InsufficientPrivilegeError():
             return "the user may not make tables in it"
         case exceptions.InvalidSchemaNameError():
@@ -108,6 +112,27 @@ def why(error: Exception) -> str:
             return "its URL cannot be read, or a file that it names"
         case _:
             return words(error)
+
+
+_NOT_TAKEN: Final = (
+    exceptions.CantChangeRuntimeParamError,
+    exceptions.InvalidParameterValueError,
+    exceptions.UndefinedObjectError,
+)
+
+_NAMED: Final = re.compile(r"[\"'«»„“:]\s*(\w+)")
+"""What a message names first, in whichever language."""
+
+
+def _not_taken(error: exceptions.PostgresError) -> str | None:
+    """The setting with which a connection was to begin, and may not: one of ours behind a pooler, or what the driver
+    has made of a parameter of the URL. None: it was not for that."""
+    if isinstance(error, exceptions.ProtocolViolationError):  # whatever PgBouncer says
+        is_for_that = "startup parameter" in str(error)
+    else:
+        is_for_that = isinstance(error, _NOT_TAKEN) and error.severity_en == "FATAL"
+    found = _NAMED.search(str(error)) if is_for_that else None
+    return None if found is None else found[1]
 
 
 def _apart(url: str) -> list[str]:
