@@ -239,7 +239,7 @@ def begin(where: Path, settings: Mapping[str, str] = SETTINGS, before: Sequence[
 def forget(where: Path) -> None:
     """Give back what a server that was killed holds of the machine, and the next one over its directory would: there is
     none, and a machine has few of them."""
-    noted = Path(where / "data" / "postmaster.pid")
+    noted = where / "data" / "postmaster.pid"
     lines = noted.read_text().splitlines() if noted.exists() else []
     if len(lines) > _SHARED:
         _, id = lines[_SHARED].split()

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from tests.slices import of_tree
+from tests.slices import TURNS, of_tree
 
 VERSIONS: Final = ("15", "16", "17", "18")
 
@@ -36,7 +36,7 @@ _PACKAGES: Final = (
 @cache
 def programs(version: str) -> Path | None:
     """Where initdb, postgres and the others of a version are; None: it is not here."""
-    return next((path for path in _places(version) if (path / "initdb").exists() and _is_of(version, path)), None)
+    return next((path for path in _places(version) if _is_of(version, path)), None)
 
 
 def _places(version: str) -> Iterator[Path]:
@@ -49,6 +49,8 @@ def _places(version: str) -> Iterator[Path]:
 
 
 def _is_of(version: str, path: Path) -> bool:
+    if not all((path / program).exists() for program in ("initdb", "postgres")):
+        return False
     said = subprocess.run([str(path / "postgres"), "--version"], capture_output=True, text=True).stdout
     found = re.search(r"PostgreSQL\) (\d+)", said)
     return found is not None and found[1] == version
@@ -62,7 +64,8 @@ def _taken() -> str:
     asked = os.environ.get("NINEFOLD_POSTGRESQL", VERSIONS[-1])
     if asked == "tree":
         found = here() or [VERSIONS[-1]]
-        return found[of_tree() % len(found)]
+        # Each turn of the dear tests meets each of them.
+        return found[of_tree() // TURNS % len(found)]
     if "NINEFOLD_POSTGRESQL" in os.environ and programs(asked) is None:
         # A run without the one that was asked for is no run of it.
         raise ValueError(f"PostgreSQL {asked} is not here, and so untested; here is {', '.join(here()) or 'none'}")
