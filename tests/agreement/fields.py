@@ -60,7 +60,12 @@ def _identifier(maker: Maker) -> tuple[dict[str, Any], Kind]:
         case "uuid":
             return {"type": "string", "format": "uuid", "on create": "uuid()"}, Kind("string", False, given=False)
         case _:
-            return {"type": "string", "maxLength": 4, "minLength": 1}, Kind("string", False)
+            said: dict[str, Any] = {"type": "string", "maxLength": 4, "minLength": 1}
+            if maker.normals.random() < 0.4:
+                said["normalise"] = maker.normals.choice(
+                    ["value.trim()", "value.lowerAscii()", "value.substring(0, 1)"]
+                )
+            return said, Kind("string", False)
 
 
 def _resource(maker: Maker, name: str, key: bool = True) -> Made:

@@ -41,6 +41,7 @@ class Maker:
         self.removes = Random(f"removes {random.getstate()}")
         self.asks = Random(f"asks {random.getstate()}")
         self.readings = Random(f"readings {random.getstate()}")
+        self.normals = Random(f"normals {random.getstate()}")
         self.narrowed = Random(f"narrowed {random.getstate()}")
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}

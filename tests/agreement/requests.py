@@ -160,6 +160,7 @@ class Asker:
         self.by_value = [each for each in checked.endpoints if each.key in values]
         self.of_accounts = [each for each in self.by_name if _is_of_accounts(each, checked)]
         self._streams = Random(f"streams {random.getstate()}")
+        self._spelled = Random(f"spelled {random.getstate()}")
         self._told: list[str] = []
         """Events that streams have told of."""
         self.of_log = [each for each in self.by_name if each.resource == LOG and each.verb == "list"]
@@ -237,7 +238,7 @@ class Asker:
         row = self._row(endpoint)
         path = self._base()
         for segment in endpoint.segments:
-            path += "/" + (segment if isinstance(segment, str) else quote(self._path_text(segment, row), safe=""))
+            path += "/" + (segment if isinstance(segment, str) else quote(self._spelling(segment, row), safe=""))
         headers: dict[str, str] = {}
         pairs = self._query(endpoint)
         self._credential(headers, pairs, row)
@@ -284,6 +285,16 @@ class Asker:
     def _row(self, endpoint: Endpoint) -> Row | None:
         found = self.interpreter.rows.of.get(endpoint.resource or "", [])
         return self.random.choice(found) if found else None
+
+    def _spelling(self, name: PathName | PathValue, row: Row | None) -> str:
+        """One of those that a field may take for the same value."""
+        text = self._path_text(name, row)
+        if (
+            isinstance(name, PathName)
+            and self.checked.resources[name.resource].fields[name.field].normalise is not None
+        ):
+            return self._spelled.choice([text, text.upper(), f" {text}", f"{text}  "])
+        return text
 
     def _path_text(self, name: PathName | PathValue, row: Row | None) -> str:
         if isinstance(name, PathValue):
@@ -540,6 +551,8 @@ class Asker:
             return self.random.choice(["word-0", "word-1", "another", "é👍", None, "x"])
         if field.references is not None:
             keys = [row.key for row in self.interpreter.rows.of.get(field.references, [])]
+            if field.normalise is not None:
+                keys = [self._spelled.choice([each, each.upper(), f" {each}"]) for each in keys]
             if not field.required and self._often(0.2):
                 return None
             odd = "nothing" if self._often(0.5) else 99

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from ninefold.tools.openapi.document import openapi
 from ninefold.tools.openapi.service import Service
 from ninefold.trace.attribution import attribution
 from ninefold.trace.identifier import HEADER
+from ninefold.values.pointers import pointer
 
 OF_HTTP: Final = frozenset(
     ("allow", "cache-control", "connection", "content-length", "content-type", "date", "transfer-encoding", "vary")
@@ -110,8 +111,10 @@ def _of_request(document: dict[str, Any], operation: dict[str, Any], request: ht
     if body is None:
         yield f"the document has no body of {sent}"
     elif "json" in sent:
+        normalised = [each["pointer"] for each in stated.get("x-ninefold", {}).get("normalised before", ())]
         yield from (
-            f"the document takes another body: {each}" for each in _wrong(document, body, json.loads(request.content))
+            f"the document takes another body: {each}"
+            for each in _wrong(document, body, json.loads(request.content), normalised)
         )
 
 
@@ -129,6 +132,8 @@ def _whole(document: dict[str, Any], told: dict[str, Any]) -> dict[str, Any]:
     return named
 
 
-def _wrong(document: dict[str, Any], body: dict[str, Any], value: Any) -> list[str]:
+def _wrong(document: dict[str, Any], body: dict[str, Any], value: Any, normalised: Sequence[str] = ()) -> list[str]:
+    """`normalised`: where values stand that become others before they are judged."""
     schema = {**body.get("schema", {}), "components": document["components"]}
-    return [each.message for each in jsonschema_rs.Draft202012Validator(schema).iter_errors(value)][:1]
+    found = jsonschema_rs.Draft202012Validator(schema).iter_errors(value)
+    return [each.message for each in found if pointer(each.instance_path) not in normalised][:1]

@@ -21,7 +21,7 @@ from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.operations import Update
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
-from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Text
+from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Text, Type
 
 ABSENT = object()
 
@@ -404,6 +404,18 @@ def normalise(document: Any, leaf: BodyLeaf, field_: Field) -> bool:
     except BrokenValue:
         pass
     return True
+
+
+def of_text(text: str, type_: Type, field_: Field) -> Any:
+    """The value of a field that stands outside of a body, in a path or a credential, and is normalised as there. Raises
+    `BrokenValue` where it is none."""
+    value = from_text(type_, text)
+    if field_.normalise is None:
+        return value
+    try:
+        return read(type_, _plain(field_, value))
+    except Fails:
+        raise BrokenValue("type") from None
 
 
 def _plain(field_: Field, value: Any) -> Any:

@@ -6,15 +6,17 @@ from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.reference import credentials
+from tests.reference import bodies, credentials
 from tests.reference.asking import ANYONE, Asking, Caller
 from tests.reference.expressions import Reading, at_hand, moment
 from tests.reference.failures import Failure
 from tests.reference.messages import Request
-from tests.reference.rows import Row, Rows
+from tests.reference.rows import Row
+from tests.reference.values import Broken
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.service import Issued, LookedUp, Password, Scheme
+from ninefold.values import required
 
 
 def presented(scheme: Scheme, request: Request, query: Mapping[str, Sequence[str]]) -> str | None:
@@ -71,9 +73,12 @@ def _by_password(verified: Password, text: str, reading: Reading) -> Row | None:
         user, colon, password = b64decode(text, validate=True).decode().partition(":")
     except ValueError:
         return None
-    normalise = reading.resources[verified.resource].fields[verified.user].normalise
-    known = user if normalise is None else Reading({}, Rows(), {"value": user}).value_or_none(normalise)
-    if not colon or known is None:
+    field = reading.resources[verified.resource].fields[verified.user]
+    try:
+        known = bodies.of_text(user, required(field.type), field)
+    except Broken:
+        return None
+    if not colon:
         return None
     found = (row for row in reading.rows.all(verified.resource) if row.fields[verified.user] == known)
     return next((row for row in found if row.fields[verified.password] == password), None)

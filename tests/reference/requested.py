@@ -48,11 +48,11 @@ def path_values(asking: Asking, texts: list[str]) -> dict[str, Any] | None:
         if isinstance(name, PathValue):
             continue
         try:
-            values[name.text] = from_text(name.type, text)
+            field = asking.checked.resources[name.resource].fields[name.field]
+            values[name.text] = bodies.of_text(text, name.type, field)
             put = asking.endpoint.operation
             if isinstance(put, Ensure) and "created" in put.outcomes and not name.through:
-                schema = asking.checked.resources[name.resource].fields[name.field].schema
-                broken = (rule for _, rule in broken_rules(schema, values[name.text], ()))
+                broken = (rule for _, rule in broken_rules(field.schema, values[name.text], ()))
                 misfits = [invalid("path", name.text, rule) for rule in broken]
                 asking.failures += misfits
                 asking.path_fits = asking.path_fits and not misfits

@@ -72,7 +72,29 @@ def check_resources(
         _columns(found[name], resource, findings)
         _identifier(found[name], resource, known, findings)
         check_made(found[name], resource, vocabulary, findings)
-    return found
+    return {name: _as_what_it_refers_to(each, found) for name, each in found.items()}
+
+
+def _as_what_it_refers_to(resource: Resource, resources: Mapping[str, Resource]) -> Resource:
+    """The same, where a reference that says nothing of it itself is normalised as the key that it holds."""
+    normal = {
+        name: _normalised(field, resources)
+        for name, field in resource.fields.items()
+        if field.references is not None and field.normalise is None
+    }
+    if not any(normal.values()):
+        return resource
+    fields = {name: replace(each, normalise=normal.get(name, each.normalise)) for name, each in resource.fields.items()}
+    return replace(resource, fields=fields)
+
+
+def _normalised(field: Field, resources: Mapping[str, Resource]) -> Typed | None:
+    for _ in resources:  # a key may be a reference itself
+        target = None if field.references is None else resources.get(field.references)
+        if field.normalise is not None or target is None or len(target.primary_key) != 1:
+            break
+        field = target.fields[target.primary_key[0]]
+    return field.normalise
 
 
 def _together(resource: stated.Resource, fields: Collection[str]) -> Iterator[tuple[str, ...]]:

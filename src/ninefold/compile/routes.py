@@ -8,7 +8,7 @@ from ninefold.checked import endpoints as checked_endpoints
 from ninefold.checked import operations as checked_operations
 from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Argument, Endpoint, Stopped
-from ninefold.checked.operations import Delete, Ensure, Mutation, Update
+from ninefold.checked.operations import Delete, Ensure, Mutation, PathName, PathValue, Update
 from ninefold.checked.operations import Parameter as CheckedParameter
 from ninefold.checked.service import Checked, Places
 from ninefold.compile import endpoints
@@ -57,7 +57,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
     return Served(
         key=endpoint.key,
         method=endpoint.method,
-        segments=_segments(endpoint.segments),
+        segments=_segments(endpoint.segments, checked),
         admissions=tuple(
             each
             for number, case in enumerate((endpoint, *several))
@@ -84,12 +84,13 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
 def _case(case: Endpoint, endpoint: Endpoint, checked: Checked) -> Case:
     """A case, and what of it is not as in the endpoint."""
     assert case.case is not None
-    segments, stored, errors = _segments(case.segments), tuple(_stored(case, checked)), dict(case.errors)
+    segments, stored = _segments(case.segments, checked), tuple(_stored(case, checked))
+    errors = dict(case.errors)
     return Case(
         name=case.case.name,
         body=body(case, checked),
         trace=(case.case.place,),
-        segments=None if segments == _segments(endpoint.segments) else segments,
+        segments=None if segments == _segments(endpoint.segments, checked) else segments,
         stored=None if stored == tuple(_stored(endpoint, checked)) else stored,
         errors=None if errors == dict(endpoint.errors) else errors,
         said=None if case.said == endpoint.said else dict(case.said),
@@ -181,13 +182,14 @@ def cors(stated: checked_endpoints.Cors) -> Cors:
     )
 
 
-def _segments(segments: Sequence[checked_operations.Segment]) -> tuple[Segment, ...]:
-    return tuple(
-        segment
-        if isinstance(segment, str)
-        else PathParameter(segment.text, segment.type, segment.resource, segment.after)
-        for segment in segments
-    )
+def _segments(segments: Sequence[checked_operations.Segment], checked: Checked) -> tuple[Segment, ...]:
+    return tuple(each if isinstance(each, str) else _path_parameter(each, checked) for each in segments)
+
+
+def _path_parameter(segment: PathName | PathValue, checked: Checked) -> PathParameter:
+    field = checked.resources[segment.resource].fields[segment.field] if isinstance(segment, PathName) else None
+    normalise = None if field is None else field.normalise
+    return PathParameter(segment.text, segment.type, segment.resource, segment.after, normalise)
 
 
 def _parameter(stated: CheckedParameter, endpoint: Endpoint, key: str, checked: Checked) -> Parameter:

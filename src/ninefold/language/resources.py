@@ -131,8 +131,9 @@ class Field:
         "The field is a stored one.", meanings=("truth",), side="moves")
     normalise: Fact[Expression] | None = adds(
         "normalise", shapes.Expression(shapes.Sight.NONE),
-        "The value that is validated and stored, from `value` as it came.",
-        "Values are taken as they come.", told="normalised before it is judged", side="moves")
+        "What is validated, stored and looked for, from `value` as it came.",
+        "Values are taken as they come.", told="normalised before it is judged", meanings=("normalised values",),
+        side="moves")
     references: Fact[Name] | None = asked(
         "references", shapes.Name("a resource"), "The field is a reference to a row of that resource.", TYPE, NO_TYPE,
         when=When("the field states no schema, `computed` or `state`"),

@@ -34,12 +34,13 @@ class Cors(Saying, frozen=True, omit_defaults=True):
 class PathParameter(msgspec.Struct, frozen=True, omit_defaults=True):
     """A segment in braces, `after` which a colon and a literal may stand. `name` is as written (`id`, `article.slug`).
     A value that is not of the type is `not found` (narrowed to `resource`; None: it names no row, and the endpoint acts
-    on none)."""
+    on none), and so is one of which `normalise`, with the root `value`, makes none."""
 
     name: str
     type: Type
     resource: str | None
     after: str = ""
+    normalise: Typed | None = None
 
 
 Segment: TypeAlias = str | PathParameter

@@ -1,4 +1,5 @@
-"""The fields that a body gives: where each is in its document, and what becomes of its value."""
+"""The fields that a request gives: where each is in the document of a body, and what becomes of its value there; and
+what becomes of a text that is the value of one."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.expressions.evaluate import Env, EvaluationError
+from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.operations import no_value
-from ninefold.values import Invalid, Type, Value
+from ninefold.expressions.tree import Typed
+from ninefold.values import Invalid, Type, Value, json_reader
+from ninefold.values.texts import text_reader
 
 ABSENT = object()
 
@@ -64,6 +67,23 @@ class Field:
             return value is None
         at(document, self.pointer[:-1])[self.pointer[-1]] = normal
         return True
+
+
+def value_reader(type_: Type, normalise: Typed | None) -> Callable[[str], Value]:
+    """The value of a field that a text outside of a body means, normalised as one of a body is. Raises Invalid."""
+    read = text_reader(type_)
+    if normalise is None:
+        return read
+    normal, of_type = compile(normalise), json_reader(type_)
+
+    def normalised(text: str) -> Value:
+        value = read(text)
+        try:
+            return of_type(normal({"value": value}))
+        except EvaluationError:
+            raise Invalid("type", "nothing that it is normalised to") from None
+
+    return normalised
 
 
 def at(document: Any, path: tuple[str, ...]) -> Any:

@@ -143,7 +143,7 @@ def _read_path(x: Exchange, declared: Declared, failures: list[Failure]) -> dict
     """The values in the path that are no fields. A text that is none is `not found`, or the code stated for it."""
     wrong: list[Failure] = []
     texts = zip(x.endpoint.names, x.values, strict=True)
-    read = declared.read({name: [text] for (name, _, _), text in texts}, wrong)
+    read = declared.read({each.name: [text] for each, text in texts}, wrong)
     failures += dict.fromkeys(told for each in wrong for told in no_value(each, x.endpoint.resource))
     return read
 

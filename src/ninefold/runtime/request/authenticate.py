@@ -149,7 +149,7 @@ def _check_password(
     def checked(is_right: bool) -> Next:
         if not is_right:
             return identified(None)
-        proof = {"user": known_by.user(given.user, x.env), "hash": rows[0][0]}
+        proof = {"user": known_by.user(given.user), "hash": rows[0][0]}
         return identified(scheme.caller(rows[0][1:], x.env, proof=proof))
 
     return Wait(Compute(partial(is_password, rows[0][0] if rows else None, given.password)), checked)

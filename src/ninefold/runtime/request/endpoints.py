@@ -18,9 +18,12 @@ from ninefold.plan import routes as plan
 from ninefold.plan.likewise import takes_steps
 from ninefold.plan.writes import Write as PlannedWrite
 from ninefold.runtime.messages.decode import Body
+from ninefold.runtime.messages.fields import value_reader
 from ninefold.runtime.messages.message import HEAD_BYTES, HeaderFields, Request, header_value
 from ninefold.runtime.messages.parameters import Declared
 from ninefold.runtime.messages.problems import Failure, Problems, Shape, field_failure
+from ninefold.runtime.messages.schemas import Schemas
+from ninefold.runtime.messages.weight import per_byte
 from ninefold.runtime.operations.call import Calling, Function
 from ninefold.runtime.operations.flow import AT_ONCE
 from ninefold.runtime.operations.read import Compute, List, Read
@@ -31,7 +34,7 @@ from ninefold.runtime.request.rates import Rate
 from ninefold.runtime.request.schemes import Scheme
 from ninefold.trace.refusal import Refusal
 from ninefold.trace.refusals import of_case, of_operation
-from ninefold.values import Type, Value
+from ninefold.values import Value
 
 Operation: TypeAlias = Read | List | Write | Sweep | Compute | Stream
 
@@ -99,9 +102,22 @@ NO_CHALLENGE = Challenges((), ())
 
 
 @dataclass(frozen=True, slots=True)
+class Name:
+    """A name of the path. `read` makes its value of its text, and raises Invalid; `resource`: whose it is. `held`: what
+    is asked of a value that a new row is to have."""
+
+    name: str
+    read: Callable[[str], Value] = field(compare=False)
+    resource: str | None
+    held: Schemas | None = field(compare=False)
+    of: tuple[plan.PathParameter, plan.Parameter | None]
+    """What the plan says of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`blocked`: answers 501. `names` are those of the path, with their types and whose they are. `any_operation`
-    stands for the others where it is not known who calls."""
+    """`blocked`: answers 501. `names` are those of the path. `any_operation` stands for the others where it is not
+    known who calls."""
 
     key: str
     blocked: bool
@@ -109,12 +125,11 @@ class Endpoint:
     """What idempotency keys and cursors are given for: the endpoint, in its version."""
     rates: tuple[Rate, ...] = ()
     idempotency_key: Literal["optional", "required"] | None = None
-    names: tuple[tuple[str, Type, str | None], ...] = ()
+    names: tuple[Name, ...] = ()
     offers: str | None = None
     admissions: Mapping[str, Admission] = field(default_factory=dict)
     any_operation: Operation | None = None
     challenges: Challenges = NO_CHALLENGE
-    stored: Declared | None = None
     path: Declared | None = None
     query: Declared | None = None
     headers: Declared | None = None
@@ -239,7 +254,8 @@ def _weighed(route: plan.Served, common: Common, rates: tuple[Rate, ...], case: 
         made = _served(route, common, rates, case)
     finally:
         LOOPS.reset(before)
-    declared = [each.per_byte for each in (made.stored, made.path, made.query, made.headers) if each is not None]
+    declared = [each.per_byte for each in (made.path, made.query, made.headers) if each is not None]
+    declared += [per_byte(each.schema) for each in plan.in_case(route, case).stored]
     of_body = 0 if made.body is None else made.body.per_byte
     return replace(
         made,
@@ -289,13 +305,12 @@ def _served(whole: plan.Served, common: Common, rates: tuple[Rate, ...], case: i
         scope=f"{common.version} {route.key}" if common.version else route.key,
         rates=rates,
         idempotency_key=route.idempotency_key,
-        names=tuple((segment.name, segment.type, segment.resource) for segment in segments),
+        names=tuple(_name(each, route) for each in segments),
         offers=route.offers,
         admissions=admissions,
         any_operation=any_operation,
         challenges=_challenges(route, schemes),
         grants=body is not None and body.grants,
-        stored=Declared(route.stored, "path") if route.stored else None,
         path=Declared(route.path, "path") if route.path else None,
         query=Declared(route.query, "query") if route.query else None,
         headers=Declared(route.headers, "header") if route.headers else None,
@@ -308,6 +323,12 @@ def _served(whole: plan.Served, common: Common, rates: tuple[Rate, ...], case: i
         lowest=Lowest(*(_lowest(common, refused, step) for step in (Step.CALLER, Step.PARAMETERS, Step.BODY))),
         for_anyone=bool(admissions) and not route.schemes,
     )
+
+
+def _name(segment: plan.PathParameter, route: plan.Served) -> Name:
+    stored = next((each for each in route.stored if each.name == segment.name), None)
+    held = None if stored is None else Schemas(stored.schema)
+    return Name(segment.name, value_reader(segment.type, segment.normalise), segment.resource, held, (segment, stored))
 
 
 def _admission(route: plan.Served, common: Common, admission: plan.Admission) -> Admission:

@@ -4,9 +4,10 @@ no step."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import Any, TypeAlias, Unpack
 
 import msgspec
@@ -16,19 +17,19 @@ from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import HeaderFields, Request, Response, header_value
 from ninefold.runtime.messages.parameters import Query, parse_query
 from ninefold.runtime.messages.patches import Edit, blamed, in_body
-from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.messages.problems import Failure, invalid
+from ninefold.runtime.messages.violations import MOST, broken
 from ninefold.runtime.operations.flow import Follow, Recall
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.request.behind import Behind
-from ninefold.runtime.request.endpoints import Admission, Endpoint
+from ninefold.runtime.request.endpoints import Admission, Endpoint, Name
 from ninefold.runtime.request.idempotency import Held
 from ninefold.runtime.request.rates import TRY_AGAIN, Told
 from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller, after_scheme
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.store.protocol import Row, Stored
-from ninefold.values import Invalid
-from ninefold.values.texts import from_text
+from ninefold.values import Invalid, Value
 
 log = logging.getLogger("ninefold.server")
 
@@ -96,6 +97,14 @@ class Asked(msgspec.Struct, eq=False):
         self.repeated = True
 
 
+def _not_held(name: Name, value: Value) -> Iterator[Failure]:
+    """What is wrong with a value of the path that a new row is to have."""
+    assert name.held is not None
+    # One more than is told, so that it is told that there are more.
+    for path, rule in islice(broken(name.held, value), MOST + 1):
+        yield invalid("path", name.name, rule, path)
+
+
 class Exchange(msgspec.Struct, eq=False):
     """A request on its way. `version` and `endpoint`: of which the answer is; until that is known, the newest, and one
     that has nothing of its own. `values`: the texts of its path's names; `addressable`: they can be of rows. `allow`:
@@ -145,7 +154,7 @@ class Exchange(msgspec.Struct, eq=False):
         before, self.endpoint = self.endpoint, endpoint
         if endpoint.errors != before.errors and self.failures:
             self.rank = min(map(self.rank_of, self.failures))
-        if (endpoint.names, endpoint.stored) != (before.names, before.stored):
+        if endpoint.names != before.names:
             self.read_path()
         if self.admission is not None:
             self.admission = endpoint.admissions[self.admission.who]
@@ -157,22 +166,21 @@ class Exchange(msgspec.Struct, eq=False):
         values: dict[str, Any] = {}
         own = self.endpoint.path
         declared = {each.name for each in own.parameters} if own is not None else ()
-        for text, (name, type_, resource) in zip(self.values, self.endpoint.names, strict=True):
-            if name in declared:
+        for text, name in zip(self.values, self.endpoint.names, strict=True):
+            if name.name in declared:
                 continue
             try:
-                values[name] = from_text(type_, text)
+                values[name.name] = name.read(text)
             except Invalid:
-                self.refuse(Failure("not found", resource))
+                self.refuse(Failure("not found", name.resource))
                 self.addressable = False
         self.env[environment.PATH] = values
-        if self.endpoint.stored is not None and self.addressable:
-            failures: list[Failure] = []
-            written = {name: [text] for text, (name, _, _) in zip(self.values, self.endpoint.names, strict=True)}
-            self.endpoint.stored.read(written, failures)
-            self.refuse(*failures)
+        stored = [each for each in self.endpoint.names if each.held is not None]
+        if stored and self.addressable:
+            wrong = [found for each in stored for found in _not_held(each, values[each.name])]
+            self.refuse(*wrong)
             # A row as it would be with such a value is asked nothing.
-            self.refuses(path=bool(failures))
+            self.refuses(path=bool(wrong))
 
     def refuses(self, **parts: Unpack[environment.Refused]) -> None:
         """Note of parts of the request whether something in them is refused."""

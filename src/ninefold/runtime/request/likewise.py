@@ -47,7 +47,6 @@ from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.request.sought import Sought, behind, seeking
-from ninefold.values.texts import text_reader
 
 Left: TypeAlias = Callable[[Request, bytes, Version, Sequence[str]], Given | Waits | None]
 """What is left of the steps. Takes the body, and the texts of the path's names; raises where a step would."""
@@ -165,7 +164,7 @@ def _left_of(
     """Each line is what is left of one step, in the order of `steps.py`."""
     now_of, timers, constant, together = service.sources.now, service.timers, service.env, service.together
     who, admits = admission.who, admission.admits
-    names = tuple((name, text_reader(type_)) for name, type_, _ in endpoint.names)
+    names = tuple((each.name, each.read) for each in endpoint.names)
     alone = names[0] if len(names) == 1 else None
     noted, asked = precedent.env, asking(precedent)
     # Who has the same credential is found in the same way.

@@ -15,6 +15,7 @@ from ninefold.expressions.tree import free_variables
 from ninefold.plan import authentication as plan
 from ninefold.plan.environment import CREDENTIAL, ROW
 from ninefold.runtime.cache import Cache
+from ninefold.runtime.messages.fields import value_reader
 from ninefold.runtime.messages.message import Request, header_value
 from ninefold.runtime.messages.notes import credential
 from ninefold.runtime.messages.parameters import Query
@@ -24,7 +25,6 @@ from ninefold.runtime.request.proofs import LEEWAY, Certificate, claim_values, l
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.statements import Kept, Prepared, RowReader
 from ninefold.values import Invalid
-from ninefold.values.texts import from_text
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -128,20 +128,18 @@ class Passwords(Rows):
 
     def __init__(self, verified: plan.Password, key: tuple[str, ...], sensitive: Collection[str]) -> None:
         super().__init__(verified, key, sensitive)
-        self._type = verified.type
-        self._normalise = None if verified.normalise is None else compile(verified.normalise)
+        self._user = value_reader(verified.type, verified.normalise)
 
     def named(self, user: str, env: Env) -> tuple[str, list[Stored]]:
         """The statement that finds the hash of the password and then the row, by the user-id; where nobody can be
         called so, it finds nothing."""
-        return self._find.bound({**env, CREDENTIAL: {"user": self.user(user, env)}})
+        return self._find.bound({**env, CREDENTIAL: {"user": self.user(user)}})
 
-    def user(self, user: str, env: Env) -> Any:
+    def user(self, user: str) -> Any:
         """The user-id as the field holds it; None: no row can be called so."""
         try:
-            value = from_text(self._type, user)
-            return value if self._normalise is None else self._normalise({**env, "value": value})
-        except (Invalid, EvaluationError):
+            return self._user(user)
+        except Invalid:
             return None
 
 

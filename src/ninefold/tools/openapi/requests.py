@@ -38,7 +38,10 @@ def _of_path(endpoint: Endpoint, names: tuple[str, ...], service: Service) -> It
         resource = service.checked.resources[segment.resource]
         schema = field_schema(resource.fields[segment.field], resource, service)
         parameter = {"name": called, "in": "path", "required": True, "schema": schema}
-        yield parameter if called == segment.text else parameter | {"x-ninefold": {"name": segment.text}}
+        beyond: Json = {} if called == segment.text else {"name": segment.text}
+        changed = _normalised(segment.resource, segment.field, service)
+        beyond |= {} if changed is None else {"normalised before": changed}
+        yield parameter | ({"x-ninefold": beyond} if beyond else {})
 
 
 def _of_pages(endpoint: Endpoint) -> Iterator[Json]:
@@ -101,21 +104,29 @@ def request_body(endpoint: Endpoint, service: Service) -> Json | None:
         return None
     schema = JSON_PATCH if body.edits else stated(_asked(body), service)
     content = {media_type: {"schema": schema} for media_type in body.media_types}
-    changed = list(_normalised(endpoint, service))
+    resource = endpoint.checked.resource
+    changed = [
+        {"pointer": "".join(f"/{name}" for name in field.pointer), **found}
+        for field in body.fields
+        if resource is not None and (found := _normalised(resource, field.field, service)) is not None
+    ]
     beyond: Json = {"normalised before": changed} if changed else {}
     beyond |= {"texts": "read"} if body.texts else {}
     return {"required": True, "content": content} | ({"x-ninefold": beyond} if beyond else {})
 
 
-def _normalised(endpoint: Endpoint, service: Service) -> Iterator[Json]:
-    """What is done to values before the schema is asked."""
-    body = {field.field: field for field in endpoint.route.body.fields} if endpoint.route.body else {}
-    resource = service.contract.resources_by_name.get(endpoint.checked.resource or "")
-    for field in () if resource is None else value_of(resource.fields) or ():
-        expression = value_of(field.normalise)
-        if field.name in body and expression is not None:
-            pointer = "".join(f"/{name}" for name in body[field.name].pointer)
-            yield {"pointer": pointer, "is": expression.text, "line": service.line(expression.span)}
+def _normalised(resource: str, name: str, service: Service) -> Json | None:
+    """What is done to a value before its schema is asked; of a reference that says nothing itself, to the key."""
+    field = service.checked.resources[resource].fields.get(name)
+    if field is None or field.normalise is None:
+        return None
+    stated = next(
+        each for each in value_of(service.contract.resources_by_name[resource].fields) or () if each.name == name
+    )
+    expression, target = value_of(stated.normalise), value_of(stated.references)
+    if expression is None and target is not None:
+        return _normalised(target.text, service.checked.resources[target.text].primary_key[0], service)
+    return None if expression is None else {"is": expression.text, "line": service.line(expression.span)}
 
 
 def _asked(body: Body) -> Json:
