@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ninefold.checked.endpoints import Admission
-from ninefold.checked.lists import Way, by_way
+from ninefold.checked.endpoints import Endpoint as Served
+from ninefold.checked.lists import Rules, Way, by_way
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import AnyCertificate, CertificateOf, LookedUp, Scheme, Signed, Verification
 from ninefold.checks.callers import may_say_more, members_of, scopes_asked, scopes_of
@@ -25,13 +26,14 @@ from ninefold.diagnostics.codes import (
     NOT_A_TOKEN,
     NOT_AN_ALGORITHM,
     ROW_OF_SOME_CASE,
+    SEEN_BY_NOBODY,
 )
-from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.diagnostic import Label, has_errors
 from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.suggest import nearest
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Call, Typed, free_variables
+from ninefold.expressions.tree import Call, Constant, Typed, free_variables
 from ninefold.language import authentication as stated
 from ninefold.language.authentication import ALL, ANYONE, Every
 from ninefold.language.declaration import said
@@ -40,7 +42,7 @@ from ninefold.language.expressions import Expression
 from ninefold.language.fact import Gap, Name, Proposal, Shown, is_open, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.plan.authentication import ASYMMETRIC, SYMMETRIC, Where
-from ninefold.values import Anything, Array, Object, Text, Type
+from ninefold.values import Anything, Array, Boolean, Object, Text, Type
 
 CLAIMS = Object(
     members={
@@ -331,3 +333,26 @@ def of_list(
 def _no_row(stated_: Expression, endpoint: str, help: tuple[str, ...], findings: Findings) -> None:
     label = Label(stated_.span, "reads a row")
     findings.say(LIST_HAS_NO_ROW, f"`{endpoint}` has no one row that this could be asked of", label, help=help)
+
+
+_NO_ROW: Final = Constant(False, Boolean())
+
+
+def seen_by_nobody(endpoints: Iterable[Served], rules: Rules, findings: Findings) -> None:
+    """Notes each endpoint whose rows none of those sees who may call: to all of them it is as if there were none."""
+    if has_errors(tuple(findings.diagnostics)):
+        return  # a rule that cannot be read may show rows
+    stated_endpoints = {each.key: each for each in findings.survey.endpoints}
+    for endpoint in endpoints:
+        seen = rules.get(endpoint.resource or "")
+        whom = dict.fromkeys(each.who for each in endpoint.admissions)
+        finds = endpoint.kind.row in ("named", "known", "all") and not endpoint.kind.may_make
+        if finds and whom and seen is not None and not any(seen.get(who, _NO_ROW) != _NO_ROW for who in whom):
+            findings.say(
+                SEEN_BY_NOBODY,
+                f"nobody who may call `{endpoint.key}` sees a row of `{endpoint.resource}`",
+                Label(
+                    stated_endpoints[endpoint.key].span, f"finds none for {' and '.join(f'`{who}`' for who in whom)}"
+                ),
+                help=("say in `rows` which they see, or who else may call",),
+            )

@@ -9,7 +9,7 @@ from typing import Any
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Accepted, Checked, Places
 from ninefold.checks.assignments import storable
-from ninefold.checks.authentication import caller_type, check_schemes, row_rules
+from ninefold.checks.authentication import caller_type, check_schemes, row_rules, seen_by_nobody
 from ninefold.checks.callers import check_scopes, not_shown_to_all, one_value, read_by_nobody
 from ninefold.checks.contents import check_views
 from ninefold.checks.credentials import kept_credentials, never_issued
@@ -106,6 +106,7 @@ def _checked(contract: Contract, open_questions: tuple[OpenQuestion, ...], findi
     served, stopped = check_endpoints(open_questions, resources, vocabulary, events, findings)
     narrowed(served, resources, rules, vocabulary.model, findings)
     disclosed(served, resources, rules, findings)
+    seen_by_nobody(served, rules, findings)
     before_their_numbers(served, resources, vocabulary.model, findings)
     of_their_numbers(served, resources, vocabulary.model, findings)
     growth(served, resources, rules, findings)

@@ -45,11 +45,12 @@ class Slot:
 @dataclass(frozen=True, slots=True)
 class Term:
     """An expression that part 2 names. `meaning`, with other terms spelled out, is None where it is a gap or cannot be
-    read; `value` is where it is written."""
+    read; `value` is where it is written; `reads`: the terms that it reads by name."""
 
     name: FactName
     meaning: Meaning | None
     value: Span
+    reads: frozenset[str]
 
 
 Refused: TypeAlias = MappingProxyType[str, str]

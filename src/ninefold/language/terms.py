@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 from ninefold.diagnostics import regex
-from ninefold.diagnostics.codes import NOT_A_PARAMETER, SAME_NAME, TERM_OF_ITSELF
+from ninefold.diagnostics.codes import NOT_A_PARAMETER, SAME_NAME, TERM_OF_ITSELF, UNUSED_TERM
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
@@ -15,7 +15,7 @@ from ninefold.expressions.functions import MACROS, overloads
 from ninefold.expressions.parse import parse
 from ninefold.expressions.terms import Meaning, spelled_out, terms_read
 from ninefold.language import fact
-from ninefold.language.expressions import ANY, unread
+from ninefold.language.expressions import ANY, expressions_in, unread
 from ninefold.language.identifiers import RESOURCE_NAMES, declare
 from ninefold.language.reading import Reading, Slot, Term
 from ninefold.syntax.nodes import Entry, Part, Scalar, is_word
@@ -153,7 +153,7 @@ def _spell_out(r: Reading, stated: Mapping[str, Stated]) -> None:
             elif name in path:
                 _say_circle(r, [stated[each] for each in path[path.index(name) :]], reads)
                 for each in path[path.index(name) :]:
-                    r.terms[each] = Term(stated[each].named, None, stated[each].value)
+                    r.terms[each] = Term(stated[each].named, None, stated[each].value, frozenset(reads[each]))
                     done.add(each)
             else:
                 path.append(name)
@@ -184,4 +184,14 @@ def _declare(r: Reading, term: Stated, read: Mapping[str, Name]) -> None:
                 unread(r, term.written, Slot(term.name, ANY), whole)
             else:
                 meaning = Meaning(term.parameters, whole)
-    r.terms[term.name] = Term(term.named, meaning, term.value)
+    r.terms[term.name] = Term(term.named, meaning, term.value, frozenset(read))
+
+
+def unread_terms(r: Reading, facts: object) -> None:
+    """Says of each term that neither an expression in these facts nor another term reads it."""
+    read = {name for term in r.terms.values() for name in term.reads}
+    read |= {term.text for each in expressions_in(facts) for term in each.terms}
+    for name, term in r.terms.items():
+        if name not in read:
+            message = f"no expression reads the term `{name}`"
+            r.say(UNUSED_TERM, message, Label(term.name.span, "means nothing where nobody reads it"))

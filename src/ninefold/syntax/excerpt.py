@@ -61,6 +61,14 @@ class Excerpt:
         shifts = (*self.shifts[: index + 1], shift, shift - 1, *(other - 1 for other in self.shifts[index + 1 :]))
         return Excerpt(self.text[:at] + " " + self.text[at:], starts, shifts)
 
+    def without(self, start: int, end: int) -> Excerpt:
+        """The same without `text[start:end]`."""
+        gone, index = end - start, bisect_right(self.starts, end) - 1
+        before = bisect_right(self.starts, start - 1)
+        starts = (*self.starts[:before], start, *(each - gone for each in self.starts[index + 1 :]))
+        shifts = (*self.shifts[:before], *(shift + gone for shift in self.shifts[index:]))
+        return Excerpt(self.text[:start] + self.text[end:], starts, shifts)
+
     def with_blank(self, start: int, end: int) -> Excerpt:
         """The same with `text[start:end]` blanked out; its line breaks stay."""
         blank = "".join(c if c in "\r\n" else " " for c in self.text[start:end])
@@ -105,7 +113,16 @@ class Space:
     start: int
 
 
-Repair: TypeAlias = Mask | Blank | Space
+@dataclass(frozen=True, slots=True)
+class Outdent:
+    """What stands in `text[start:end]`, whole lines, is indented too far: these stretches of white space go."""
+
+    start: int
+    end: int
+    stretches: tuple[tuple[int, int], ...]
+
+
+Repair: TypeAlias = Mask | Blank | Space | Outdent
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +168,11 @@ class Readable:
                 return Readable(blank, self.masked[:start] + blank.text[start:end] + self.masked[end:])
             case Space(at):
                 return Readable(self.excerpt.with_space(at), self.masked[:at] + " " + self.masked[at:])
+            case Outdent(stretches=stretches):
+                excerpt, masked = self.excerpt, self.masked
+                for start, end in reversed(stretches):
+                    excerpt, masked = excerpt.without(start, end), masked[:start] + masked[end:]
+                return Readable(excerpt, masked)
 
 
 def readable(excerpt: Excerpt) -> Readable:

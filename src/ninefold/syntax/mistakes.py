@@ -31,6 +31,7 @@ from ninefold.diagnostics.codes import (
 )
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.syntax.excerpt import Blank, Mark, Mask, Problem, Space
+from ninefold.syntax.indentation import first_line, moved
 from ninefold.syntax.libraries import yaml
 from ninefold.syntax.nodes import Style
 from ninefold.syntax.scalars import quoted
@@ -186,7 +187,7 @@ def _colon(stop: _Stop) -> Problem:
         first = Mark(last.start, line_end(text, last.start), "this text goes on in the lines below it")
         key = Mark(at - len(text[start:at].strip()), at + 1, "indented as more of the text above")
         message = "the indentation makes this line part of the text above it"
-        return Problem(INDENTATION, message, (key, first), (), blank_from(text, at, siblings=True))
+        return Problem(INDENTATION, message, (key, first), (), moved(text, at, last.start))
     stop_at = value_end(text, last.start)
     if stop_at <= at:
         return _unread(stop, "a colon where no key can be")
@@ -320,15 +321,16 @@ def _directive(stop: _Stop, at: int) -> Problem:
 
 def _after_the_end(stop: _Stop) -> Problem:
     """Something after the one node that a block is."""
-    text, at = stop.text, stop.at
+    text, at, last = stop.text, stop.at, stop.last
     before = text[:at].rstrip()
     if before.endswith("...") and line_start(text, len(before)) == len(before) - 3:
         mark = Mark(len(before) - 3, len(before), "the document ends here, and another follows")
         repair = Blank(len(before) - 3, len(before))
         return Problem(SECOND_DOCUMENT, "the block holds a second YAML document", (mark,), (), repair)
-    if stop.last is not None and stop.last.quoted and stop.follows_last:
-        return _quote_unclosed(stop, stop.last.start) if stop.crosses_lines() else _after_quote(stop, stop.last)
-    return _unread(stop, f"`{stop.char}` closes nothing" if stop.char in ("}", "]") else "not expected here")
+    first = first_line(text, at) if stop.begins_line else None
+    if last is not None and last.quoted and stop.follows_last:
+        return _quote_unclosed(stop, last.start) if stop.crosses_lines() else first or _after_quote(stop, last)
+    return first or _unread(stop, f"`{stop.char}` closes nothing" if stop.char in ("}", "]") else "not expected here")
 
 
 def _between_brackets(stop: _Stop) -> Problem:
@@ -464,7 +466,7 @@ def _after_quote(stop: _Stop, last: LastScalar) -> Problem:
 
 def _misplaced(stop: _Stop) -> Problem:
     """A line, or the rest of one, that fits none of the mappings and lists that are open."""
-    text, at, last = stop.text, stop.at, stop.last
+    text, at, since, last = stop.text, stop.at, stop.since, stop.last
     if last is not None and last.quoted and stop.follows_last and not (stop.begins_line and not stop.crosses_lines()):
         return _quote_unclosed(stop, last.start) if stop.crosses_lines() else _after_quote(stop, last)
     if stop.char == ":":
@@ -474,7 +476,5 @@ def _misplaced(stop: _Stop) -> Problem:
         label = f"`{stop.char}` closes nothing" if stop.char in ("}", "]") else "not expected after the value"
         return _unread(stop, label)
     line = Mark(at, at + len(text[at : line_end(text, at)].rstrip()), "fits nothing above it")
-    above = Mark(stop.since, stop.since + 1, "the entries stand in this column")
-    marks = (line, above) if stop.since < at else (line,)
-    repair = blank_from(text, at, siblings=True)
-    return Problem(INDENTATION, "the indentation of a line fits nothing above it", marks, (), repair)
+    marks = (line, Mark(since, since + 1, "the entries stand in this column"))[: 1 + (since < at)]
+    return Problem(INDENTATION, "the indentation of a line fits nothing above it", marks, (), moved(text, at, since))

@@ -148,12 +148,12 @@ def blank_from(text: str, at: int, siblings: bool = False) -> Blank | None:
     if not before:
         return None
     start = line_start(text, len(before))
-    indent = _indent(text, start)
+    indent = indentation(text, start)
     scan = line_end(text, len(before))
     while scan < len(text):
         following = scan + (2 if text.startswith("\r\n", scan) else 1)
         stop = line_end(text, following)
-        if text[following:stop].strip() and _indent(text, following) < indent + (not siblings):
+        if text[following:stop].strip() and indentation(text, following) < indent + (not siblings):
             break
         scan = stop
     return Blank(start, scan)
@@ -163,19 +163,19 @@ def blank_of_tabs(text: str, start: int) -> Blank:
     """The line that begins at `start` with a tab, and what is below it: one mistake, however many lines have tabs. What
     is indented deeper than the line above is left out with them: whether it belongs to them nobody can say."""
     above = text[:start].rstrip()
-    depth = _indent(text, line_start(text, len(above)))
+    depth = indentation(text, line_start(text, len(above)))
     scan = line_end(text, start)
     while scan < len(text):
         following = scan + (2 if text.startswith("\r\n", scan) else 1)
         stop = line_end(text, following)
-        indent = _indent(text, following)
+        indent = indentation(text, following)
         if text[following:stop].strip() and indent <= depth and "\t" not in text[following : following + indent]:
             break
         scan = stop
     return Blank(start, scan)
 
 
-def _indent(text: str, start: int) -> int:
+def indentation(text: str, start: int) -> int:
     scan = start
     while scan < len(text) and text[scan] in " \t":
         scan += 1

@@ -18,6 +18,7 @@ from ninefold.diagnostics.codes import (
     DIRECTIVE,
     DUPLICATE_KEY,
     EXPRESSION_AS_TAG,
+    INDENTATION,
     MERGE_KEY,
     NO_JSON_NUMBER,
     NO_VALUE,
@@ -30,12 +31,22 @@ from ninefold.diagnostics.diagnostic import Code, Diagnostic, Outcome
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
-from ninefold.syntax.excerpt import Blank, Excerpt, Mark, Mask, Problem, Readable, Space, readable
+from ninefold.syntax.excerpt import Blank, Excerpt, Mark, Mask, Outdent, Problem, Readable, Space, readable
+from ninefold.syntax.indentation import outdented, without_value
 from ninefold.syntax.libraries import events, yaml
 from ninefold.syntax.mistakes import LastScalar, diagnose
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.syntax.scalars import STYLES, core_value, quoted, read_scalar
-from ninefold.syntax.stretches import Piece, blank_from, content_start, corrected, in_flow, meant_end, value_end
+from ninefold.syntax.stretches import (
+    Piece,
+    blank_from,
+    content_start,
+    corrected,
+    in_flow,
+    line_end,
+    meant_end,
+    value_end,
+)
 
 DEEPEST = 64
 """How deep mappings and sequences may stand in one another."""
@@ -76,6 +87,8 @@ def compose(excerpt: Excerpt) -> Outcome[Node | None]:
                     left_out.append(start)
                 case Space(start):
                     left_out[:] = [each + (each > start) for each in left_out]
+                case Outdent(stretches=gone):
+                    left_out[:] = [each - sum(end - at for at, end in gone if at < each) for each in left_out]
     return Outcome(root, tuple(found))
 
 
@@ -341,9 +354,26 @@ class _Composer:
         first = parent.seen.setdefault(node.text, mark)
         if first is not mark:
             marks = (Mark(start, end, "given again here"), Mark(first.start, first.end, "given here first"))
+            if not parent.flow and self.has_moved(first, marks[0]):
+                return None
             self.problems.append(Problem(DUPLICATE_KEY, f"the key `{node.text}` is given twice", marks))
             return None
         return node
+
+    def has_moved(self, first: Mark, again: Mark) -> bool:
+        """Whether a key is given twice in a mapping because a line between both is indented too far, which has a key
+        and nothing below it; that has been said."""
+        at = without_value(self.text, first.start, again.start)
+        repair = None if at is None else outdented(self.text, at, 0)
+        if at is None or repair is None or not repair.stretches:
+            return False
+        if not any(each.repair == repair for each in self.problems):
+            message = "the indentation makes this line part of what is above it"
+            line = Mark(at, line_end(self.text, at), "indented as what is above it")
+            self.problems.append(
+                Problem(INDENTATION, message, (line, replace(again, text="and nothing is below it")), (), repair)
+            )
+        return True
 
     def report(self, code: Code, message: str, mark: Mark) -> None:
         self.problems.append(Problem(code, message, (mark,)))

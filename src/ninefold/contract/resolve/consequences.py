@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from ninefold.contract.resolve.once import GOES_NOWHERE, HAS_NO, OF_THE_PATH, QUOTED, once
+from ninefold.contract.resolve.once import GOES_NOWHERE, HAS_NO, OF_THE_PATH, QUOTED, beside_nothing, once
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import (
     NO_SUCH_FIELD,
@@ -23,6 +23,7 @@ from ninefold.diagnostics.codes import (
     UNDECLARED,
     UNKNOWN_KEY,
     UNREADABLE,
+    UNUSED_TERM,
     WRONG_SHAPE,
     WRONG_TYPE,
 )
@@ -34,7 +35,7 @@ from ninefold.language.terms import names_in
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence, every_entry, scalars
 
 _FIRST_OF_EXPRESSIONS, _FIRST_OF_MEANINGS = "NF0400", "NF0500"
-_UNUSED = frozenset({"NF0516", "NF0518", "NF0519", "NF0569"})
+_UNUSED = frozenset({"NF0516", "NF0518", "NF0519", "NF0569", UNUSED_TERM.id})
 """What is said of a whole contract: that nothing uses something."""
 
 _NEEDS_WHAT_IS_NONE = "NF0592"
@@ -78,7 +79,10 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     faulty = {f".{name}" for _, name in of_faulty}
     untyped, mixed = {name for name, _ in of_faulty}, _mixed(document, unknown)
     machines = tuple(_machines(document, said))
-    skipped, unshaped = _skipped(document, said), _unshaped(document, said)
+    beside = tuple(beside_nothing(document, said))
+    firsts = {next((each.span for each in said if span.start <= each.span.start < span.end), span) for span in beside}
+    below = _words(document, beside)
+    skipped, unshaped = _skipped(document, said) | below, _unshaped(document, said)
     unread_in = _Unread(document, said)
     written = _Written(document)
     # What is done to a resource that has states is as unknown as the resource.
@@ -86,6 +90,10 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     names, unread, wrong = _reading(refused), _reading(unknown), _reading(faulty)
 
     def follows(each: Diagnostic) -> bool:
+        if each.span not in firsts and any(span.start <= each.span.start < span.end for span in beside):
+            return True
+        if each.code is UNDECLARED and _is_not_there(each, below):
+            return True
         if each.of or each.code.severity is Severity.NOTE:
             return False
         if unread_in.may_be_why(each) or _is_not_there(each, skipped):
@@ -303,7 +311,11 @@ def _skipped(document: Document, said: tuple[Diagnostic, ...]) -> frozenset[str]
     parts = (part.facts for part in document.parts) if refused else ()
     entries = (each for facts in parts for each in every_entry(facts) if each.key.span.start in refused)
     meant = {word for each in refused.values() for help in each.help for word in QUOTED.findall(help)}
-    return frozenset({word for each in entries for word in _WORDS.findall(document.source.cut(each.span))} | meant)
+    return _words(document, [each.span for each in entries]) | meant
+
+
+def _words(document: Document, spans: Iterable[Span]) -> frozenset[str]:
+    return frozenset(word for each in spans for word in _WORDS.findall(document.source.cut(each)))
 
 
 def _is_under(name: str, skipped: frozenset[str]) -> bool:
@@ -313,7 +325,7 @@ def _is_under(name: str, skipped: frozenset[str]) -> bool:
 
 def _is_not_there(each: Diagnostic, skipped: frozenset[str]) -> bool:
     """Whether a name is told not to be there that stands where nothing is read."""
-    if not skipped or each.code.id not in HAS_NO | {NO_SUCH_NAME.id, NO_SUCH_FUNCTION.id}:
+    if not skipped or each.code.id not in HAS_NO | {NO_SUCH_NAME.id, NO_SUCH_FUNCTION.id, UNDECLARED.id}:
         return False
     names = QUOTED.findall(each.message)
     return bool(names) and _is_under(names[-1 if " has no " in each.message else 0].rpartition(" ")[2], skipped)

@@ -26,7 +26,7 @@ from ninefold.language.records import part_of
 from ninefold.language.resources import Field, Resource, Resources, View
 from ninefold.language.states import states
 from ninefold.language.table import keys_under
-from ninefold.language.terms import terms
+from ninefold.language.terms import terms, unread_terms
 from ninefold.language.versioning import Versioning
 from ninefold.syntax.nodes import Document, Node
 from ninefold.syntax.parser import MOST_DIAGNOSTICS
@@ -50,6 +50,7 @@ def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contr
         versioning=part_of(r, Versioning, document.part("versioning")),
     )
     judge(r, contract)
+    unread_terms(r, contract)
     return Outcome(contract, listed(in_order(r.diagnostics)))
 
 

@@ -12,11 +12,12 @@ from ninefold.diagnostics.codes import (
     NOT_AN_ACTION,
     UNDECLARED,
     UNKNOWN_KEY,
+    WRONG_SHAPE,
 )
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
 from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
-from ninefold.syntax.nodes import Document, Mapping, every_entry
+from ninefold.syntax.nodes import Document, Mapping, Scalar, Style, every_entry
 
 OF_THE_PATH, GOES_NOWHERE = "NF0504", "NF0524"
 _NEVER_IS, _SHOWS_NO = "NF0542", "NF0611"
@@ -79,3 +80,21 @@ def _missing(each: Diagnostic, resources: frozenset[str]) -> tuple[object, ...] 
         return (_SHOWS_NO, QUOTED.findall(each.message)[-1])
     of_names = (UNDECLARED, NO_SUCH_FIELD, NO_SUCH_NAME, NO_SUCH_FUNCTION)
     return (each.code.id, each.message, each.help) if each.code in of_names else None
+
+
+def beside_nothing(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[Span]:
+    """Keys that are none, or that name a term, and have nothing, each with what stands behind it in its mapping: that
+    may be what was meant to stand under it. A term that is a mapping was meant for something else as a whole."""
+    refused = {each.span.start for each in said if each.code in (UNKNOWN_KEY, WRONG_SHAPE)}
+    for part in document.parts if refused else ():
+        terms = {id(each) for group in part.facts.entries if group.name == "terms" for each in every_entry(group.value)}
+        for holder in every_entry(part.facts):
+            entries = holder.value.entries if isinstance(holder.value, Mapping) else ()
+            for entry in entries:
+                of_term = id(entry) in terms and entry.value.span.start in refused
+                if of_term and isinstance(entry.value, Mapping):
+                    yield entry.span
+                is_empty = isinstance(entry.value, Scalar) and entry.value.style is Style.PLAIN and not entry.value.text
+                if is_empty and (of_term or entry.key.span.start in refused):
+                    yield Span(entry.key.span.start, entries[-1].span.end)
+                    break

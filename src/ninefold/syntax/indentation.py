@@ -1,0 +1,62 @@
+"""Lines that are indented too far, and where they were meant to stand."""
+
+from __future__ import annotations
+
+from ninefold.diagnostics.codes import INDENTATION
+from ninefold.syntax.excerpt import Mark, Outdent, Problem, Repair
+from ninefold.syntax.stretches import blank_from, indentation, line_end, line_start
+
+
+def moved(text: str, at: int, above: int) -> Repair | None:
+    """The line of `at`, and those below it that are indented as far, in the column of what stands at `text[above]`."""
+    by = indentation(text, line_start(text, at)) - indentation(text, line_start(text, above))
+    return outdented(text, at, by) if by > 0 else blank_from(text, at, siblings=True)
+
+
+def first_line(text: str, at: int) -> Problem | None:
+    """What is wrong with a text of which the first line is indented further than the one at `at`; None: it is not."""
+    first = len(text) - len(text.lstrip())
+    column = min(indentation(line, 0) for line in text[line_start(text, at) :].splitlines() if line.strip())
+    by = indentation(text, line_start(text, first)) - column
+    if by <= 0 or text[at] in "}]":
+        return None
+    line = Mark(first, line_end(text, first), "indented further than what comes below it")
+    other = Mark(at, at + 1, "the entries stand in this column")
+    repair = outdented(text, first, by, line_start(text, at))
+    return Problem(INDENTATION, "the indentation of the first line fits nothing below it", (line, other), (), repair)
+
+
+def outdented(text: str, at: int, by: int, end: int | None = None) -> Outdent:
+    """What is indented too far, moved to the left: the line of `at` alone where it is a key without a value and the
+    lines below it are indented less than what it holds would be, to the column of what is around these; else that line
+    and those below it up to `end`, or as long as they are indented as far, by so many characters."""
+    start, stop = line_start(text, at), line_end(text, at)
+    own, rest = indentation(text, start), text[stop:].lstrip()
+    below = indentation(text, line_start(text, len(text) - len(rest)))
+    if text[start:stop].rstrip().endswith(":") and rest and below <= own:
+        above = (line for line in reversed(text[:start].splitlines()) if line.strip())
+        column = next((found for line in above if (found := indentation(line, 0)) < below), 0)
+        return Outdent(start, stop, ((start, start + max(own - column, 0)),))
+    stretches = list[tuple[int, int]]()
+    while start < len(text) if end is None else start < end:
+        found = indentation(text, start)
+        stop = line_end(text, start)
+        if text[start:stop].strip():
+            if end is None and found < own:
+                break
+            stretches.append((start, start + min(by, found)))
+        start = stop + (2 if text.startswith("\r\n", stop) else 1)
+    return Outdent(line_start(text, at), start, tuple(each for each in stretches if each[0] < each[1]))
+
+
+def without_value(text: str, start: int, end: int) -> int | None:
+    """The first key in `text[start:end]` that ends its line, and has nothing in the lines below it."""
+    while start < end:
+        stop = line_end(text, start)
+        own, rest = line_start(text, start), text[stop:].lstrip()
+        below = indentation(text, line_start(text, len(text) - len(rest)))
+        key = own + indentation(text, own)
+        if text[own:stop].rstrip().endswith(":") and rest[:2] != "- " and below <= key - own and text[key] not in "#-":
+            return key
+        start = stop + 1
+    return None
