@@ -16,7 +16,6 @@ from tests.reference.values import Broken
 
 from ninefold.checked.endpoints import Admission, Endpoint
 from ninefold.checked.service import Issued, LookedUp, Password, Scheme
-from ninefold.values import required
 
 
 def presented(scheme: Scheme, request: Request, query: Mapping[str, Sequence[str]]) -> str | None:
@@ -75,10 +74,10 @@ def _by_password(verified: Password, text: str, reading: Reading) -> Row | None:
         return None
     field = reading.resources[verified.resource].fields[verified.user]
     try:
-        known = bodies.of_text(user, required(field.type), field)
+        known = bodies.of_text(user, field.type, field)
     except Broken:
         return None
-    if not colon:
+    if not colon or known is None:
         return None
     found = (row for row in reading.rows.all(verified.resource) if row.fields[verified.user] == known)
     return next((row for row in found if row.fields[verified.password] == password), None)
