@@ -139,9 +139,7 @@ class Works:
                 if kept is None:
                     rows = self._database.select(*read())
                     return _made(rows, make) if isinstance(rows, Future) else make(rows)
-                found = kept.get(self._database, key)
-                if found is None:
-                    found = kept.made(self._database, key, *read(), make)
+                found = kept.recalled(self._database, key, read, make)
                 return _made(found, make) if isinstance(found, Future) else found
             case ReadBody(limit):
                 return body.read(limit)
@@ -177,9 +175,7 @@ class Works:
         kept = work.kept
         if kept is None:
             return work.make(self.rows_at_once(*work.read()))
-        # While a commit goes on nobody can say whether what is kept is as it was: it is read then.
-        found = kept.get(self._database, work.key)
-        found = kept.made(self._database, work.key, *work.read(), work.make) if found is None else found
+        found = kept.recalled(self._database, work.key, work.read, work.make)
         if isinstance(found, Future):
             found.cancel()
             raise TooLong

@@ -5,9 +5,8 @@ that comes with a request is of this one alone, such as the identifier that a pr
 (`X-Request-ID`, W3C Trace Context), and nobody asks for it. So it is noted as well which fields were looked up until
 then, and a request that says the same in these, present or not, is like the earlier one, whatever else it says.
 
-A credential says who calls, and most clients have one of their own: what is noted of a request mostly holds whoever
-calls, if he is known by his credential alone. So it is looked up as that (`credential`), and who notes something says
-whether it is of one caller or of all of a kind.
+A credential says who calls, and most clients have one of their own. So it is looked up as that (`credential`): a
+request is like an earlier one whatever its credentials are, and what is noted is noted of a kind of callers.
 """
 
 from __future__ import annotations
@@ -27,27 +26,21 @@ LOOKED_UP_BYTES: Final = 4 * 1024
 """Characters of these, at most."""
 
 SETS: Final = 4
-"""Sets of fields that are looked up for one endpoint, at most: with one kind of credential others are sought than with
-another."""
+"""Sets of fields that are looked up for one endpoint, at most."""
 
 D = TypeVar("D")
 
 
 class Looked(dict[str, str]):
-    """Fields by name, of which is known which were looked up. They are read by name alone. `credentials`: those in
-    which credentials were sought, and nothing else. `alone`: that of them by which alone the caller is known."""
+    """Fields by name, of which is known which were looked up. They are read by name alone. `names`: of those by which a
+    request is like this one; `credentials`: of those in which credentials were sought."""
 
-    __slots__ = ("alone", "credentials", "names")
+    __slots__ = ("credentials", "names")
 
     def __init__(self, fields: Mapping[str, str]) -> None:
         super().__init__(fields)
         self.names: set[str] = set()
         self.credentials: set[str] = set()
-        self.alone: str | None = None
-
-    def looked_up(self) -> tuple[str, ...]:
-        """The names of those by which a request is like this one."""
-        return tuple(sorted(self.names | (self.credentials - {self.alone})))
 
     def __getitem__(self, name: str) -> str:
         self.names.add(name)
@@ -91,7 +84,7 @@ class Alike:
         return None, ()
 
     def keep(self, scope: Hashable, query: bytes, fields: Looked, note: Any) -> None:
-        names = fields.looked_up()
+        names = tuple(sorted(fields.names))
         self.credentials |= fields.credentials
         sets = self._sets.setdefault(scope, [])
         if names not in sets:
@@ -155,7 +148,7 @@ class Notes:
         self.places.keep(among, place)
 
     def keep(self, scope: Hashable, query: bytes, fields: dict[str, str], note: Any) -> None:
-        looked = fields.looked_up() if isinstance(fields, Looked) else None
+        looked = fields.names if isinstance(fields, Looked) else None
         if not self.own or (looked is not None and self.own.isdisjoint(looked)):
             self._noted.keep((scope, query), note)
             self.places = _NOWHERE

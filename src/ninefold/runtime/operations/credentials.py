@@ -23,6 +23,7 @@ from ninefold.plan import writes as plan
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.forms import decoded
 from ninefold.runtime.messages.message import Request
+from ninefold.runtime.messages.notes import credential
 from ninefold.runtime.messages.problems import Failure, FieldFailure, field_failure
 from ninefold.runtime.operations.flow import Compute, Next, Select, Wait
 from ninefold.runtime.sources import Sources, moved
@@ -190,7 +191,7 @@ def _verified(env: Environment, then: Callable[[bool], Next], hash: Stored, is_r
 
 def is_clients(request: Request) -> bool:
     """Whether a request carries a client's own credentials, and not those of a caller."""
-    return request.headers.get("authorization", "").lstrip(" \t").lower().startswith("basic ")
+    return (credential(request.headers, "authorization") or "").lstrip(" \t").lower().startswith("basic ")
 
 
 def with_client(document: Any, request: Request) -> Any:

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from ninefold.plan import environment
+from ninefold.runtime.messages.conditional import is_asked
 from ninefold.runtime.messages.parameters import Declared, Query
 from ninefold.runtime.messages.problems import Failure, invalid, no_value
 from ninefold.runtime.messages.violations import MOST
@@ -21,22 +22,20 @@ from ninefold.runtime.request.precedents import Precedent, note
 from ninefold.runtime.request.rates import Asking, Told
 from ninefold.runtime.request.schemes import NOBODY
 
+_READ = ("request", environment.CHOSEN, environment.FILTER)
+"""The roots that come of the query and of the fields."""
+
 
 def admit(x: Exchange) -> Next:
     """The caller is of a kind that the endpoint admits."""
     x.admission = x.endpoint.admissions[x.caller.who]
     x.env |= {"caller": x.caller.root, environment.CREDENTIAL: x.caller.proof}
-    return counted(x)
-
-
-def as_before(x: Exchange, precedent: Precedent) -> Next:
-    """The same of a request whose parameters are those of an earlier one, of the same kind of caller."""
-    x.admission = precedent.admission
-    x.env |= {"caller": x.caller.root, environment.CREDENTIAL: x.caller.proof}
-    return count_it(x, partial(_like_before, x, precedent))
+    precedent = None if x.precedents is None else x.precedents.by_kind.get(x.caller.who)
+    return counted(x) if precedent is None else count_it(x, partial(_like_before, x, precedent))
 
 
 def _like_before(x: Exchange, precedent: Precedent) -> Next:
+    """The parameters are those of an earlier request, of the same kind of caller."""
     key, wrong = sent_key(x.endpoint.idempotency_key, x.request.headers)
     if x.failures or wrong or x.endpoint.is_long(x.request):
         return _parameters(x)
@@ -91,8 +90,22 @@ def _read(x: Exchange) -> Next:
     of_no_case = not failures and not _is_of_a_case(x)
     x.asked = asked = Asked(call_of(x.service, x.request, x.env, x.endpoint, x.caller), key)
     x.refuse(*failures, *read_operation(x, asked.call))
-    note(x, asked)
+    _note(x, asked)
     return _permitted(x, asked, bool(misread), of_no_case)
+
+
+def _note(x: Exchange, asked: Asked) -> None:
+    """Nothing was refused so far of a request whose parameters are read: it is a precedent for those that are like it,
+    unless more takes part in it than its fields and its query."""
+    endpoint, admission, page = x.endpoint, x.admission, asked.call.page
+    if x.request.notes is None or admission is None or x.failures or not x.addressable:
+        return
+    if endpoint.cases is not None or endpoint.path is not None or isinstance(admission.operation, Stream):
+        return
+    if page is not None and page.cursor is not None:
+        return
+    env = {root: value for root, value in x.env.items() if root in _READ}
+    note(x.request, endpoint, Precedent(admission, env, page, is_asked(x.request)))
 
 
 def _permitted(x: Exchange, asked: Asked, misread: bool, of_no_case: bool) -> Next:

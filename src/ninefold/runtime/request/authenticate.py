@@ -8,14 +8,12 @@ from typing import TypeAlias, assert_never
 
 import msgspec
 
-from ninefold.plan.environment import Environment
-from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure
-from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.credentials import UserAndPassword, basic, is_password
-from ninefold.runtime.operations.flow import Compute, Fetch, Next, Recall, Select, Unreachable, Wait
+from ninefold.runtime.operations.flow import Compute, Fetch, Next, Select, Unreachable, Wait
 from ninefold.runtime.request.admit import admit, count_it, counted
-from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange, Recollect, always, unavailable
+from ninefold.runtime.request.callers import is_clients
+from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange, unavailable
 from ninefold.runtime.request.issuers import Issuer, Verified
 from ninefold.runtime.request.proofs import Certificate, read_certificate
 from ninefold.runtime.request.schemes import (
@@ -28,9 +26,7 @@ from ninefold.runtime.request.schemes import (
     Scheme,
     Tokens,
 )
-from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Row, Stored
-from ninefold.runtime.store.statements import Kept
 
 Pin: TypeAlias = Callable[["Recognition", Caller], Next]
 
@@ -38,7 +34,8 @@ Pin: TypeAlias = Callable[["Recognition", Caller], Next]
 class Recognition(msgspec.Struct, eq=False):
     """Whom schemes have recognised so far. `pin`: the step that takes the caller, where it depends on who calls of
     which version the request is: every scheme is asked then, whichever the endpoint admits. `callers`: what schemes
-    have made of their credentials, by their numbers. `unreachable`: an issuer could not be asked for its keys."""
+    have made of the credentials that came, by their places. `unreachable`: an issuer could not be asked for its keys.
+    """
 
     pin: Pin | None = None
     callers: dict[int, Caller | None] = {}
@@ -46,42 +43,37 @@ class Recognition(msgspec.Struct, eq=False):
 
 
 def authenticate(x: Exchange, known: Recognition, first: int = 0) -> Next:
-    """Look up or verify the credential of the first scheme, from `first` on, that there is one of."""
+    """Look up or verify the first, from `first` on, of the credentials that came."""
     # A rate counts a request whatever becomes of it, and may count it by its caller.
     if x.settled(x.endpoint.lowest.authentication) and not x.endpoint.rates:
         return x.answer()
     if x.endpoint.for_anyone:
         return admit(x)
-    schemes = x.service.schemes
-    for index in range(first, len(schemes)):
+    came = x.credentials()
+    for index in range(first, len(came)):
         if index in known.callers:
             caller = known.callers[index]
             if caller is None:
                 continue
             return _identified(x, known, index, caller)
-        known_by = schemes[index].known_by
-        credential = None if known_by is None else schemes[index].credential(x.request, x.query)
-        if credential is None or _is_clients(x, schemes[index]):
+        scheme, text = came[index].scheme, came[index].text
+        if is_clients(x.endpoint, x.request, scheme):
             continue
-        go_on = partial(_identified, x, known, index)
+        known_by, go_on = scheme.known_by, partial(_identified, x, known, index)
         match known_by:
             case Tokens():
-                recall = _recall(x.service.env, schemes[index], known_by, credential)
-                x.alone = _alone(schemes, index)
-                by_request = partial(_recalled, x.service.env, schemes[index], known_by)
-                x.recall = always(recall) if x.alone is None else by_request
-                return Wait(recall(x.env), go_on)
+                recall = came[index].recall(x.service, x.env)
+                assert recall is not None, "it is found by its digest"
+                return Wait(recall, go_on)
             case Passwords():
-                given = basic(credential)
+                given = basic(text)
                 if given is not None:
-                    found = partial(_check_password, x, schemes[index], known_by, given, go_on)
+                    found = partial(_check_password, x, scheme, known_by, given, go_on)
                     return Wait(Select(*known_by.named(given.user, x.env)), found)
             case Issuer():
-                x.alone = _alone(schemes, index)
-                x.bearer = partial(_bearer, schemes[index], known_by, x.service.sources)
-                return _verify(x, known, schemes[index], known_by, credential, go_on)
+                return _verify(x, known, scheme, known_by, text, go_on)
             case Certificates() | AnyCertificate():
-                return _hold(x, schemes[index], known_by, credential, go_on)
+                return _hold(x, scheme, known_by, text, go_on)
             case None:
                 pass
             case _:
@@ -91,48 +83,6 @@ def authenticate(x: Exchange, known: Recognition, first: int = 0) -> Next:
 
 Identified: TypeAlias = Callable[[Caller | None], Next]
 """The step that goes on with the caller whom a scheme knows by a credential; None: it knows none."""
-
-
-def _alone(schemes: Sequence[Scheme], index: int) -> str | None:
-    """The header that alone says whom a scheme knows: no other scheme looks there before. None: more takes part."""
-    header = schemes[index].header
-    return None if header in (each.header for each in schemes[:index] if each.known_by is not None) else header
-
-
-def _recalled(constant: Environment, scheme: Scheme, tokens: Tokens, request: Request) -> Recollect | None:
-    credential = scheme.credential(request, {})
-    return None if credential is None else _recall(constant, scheme, tokens, credential)
-
-
-def _recall(constant: Environment, scheme: Scheme, tokens: Tokens, credential: str) -> Recollect:
-    """How the caller is found whose credential it is, of a request that begins with this environment."""
-    proof = tokens.proof(credential)
-
-    def found(kept: Kept | None, env: Environment) -> Recall:
-        make = partial(_known, env, scheme, tokens, credential, proof)
-        return Recall(kept, proof["digest"], partial(tokens.find, proof, env), make, tokens.last)
-
-    if tokens.kept is None or scheme.adds_any:
-        return partial(found, None)
-    always = found(tokens.kept, constant)  # it depends on nothing else
-    return lambda env: always
-
-
-def _known(
-    env: Environment,
-    scheme: Scheme,
-    tokens: Tokens,
-    credential: str,
-    proof: Mapping[str, Stored],
-    rows: Sequence[Row],
-) -> Caller | None:
-    caller = None
-    if rows:
-        row, scopes = tokens.granted(rows[0])
-        caller = scheme.caller(row, env, credential, proof, scopes)
-    if caller is not None or proof["digest"] in tokens.last:  # whoever guesses has no room
-        tokens.last.keep(proof["digest"], caller)
-    return caller
 
 
 def _check_password(
@@ -200,25 +150,17 @@ def _verify(
             assert_never(outcome)
 
 
-def _bearer(scheme: Scheme, issuer: Issuer, sources: Sources, request: Request, env: Environment) -> Caller | None:
-    """Whom the token of a request is about; None: nobody, or something has to be fetched to tell."""
-    token = scheme.credential(request, {})
-    verified = None if token is None else issuer.verify(token, sources)
-    return scheme.bearer(token, verified, env) if token is not None and isinstance(verified, Verified) else None
-
-
 def _identified(x: Exchange, known: Recognition, index: int, caller: Caller | None) -> Next:
     """Go on with the caller whom a scheme knows by the credential; None: it knows none, and the next one is asked."""
     known.callers[index] = caller
     if caller is None:
-        x.recall = x.bearer = None
         return authenticate(x, known, index + 1)
     if known.pin is not None:
         return known.pin(known, caller)
     if caller.who in x.endpoint.admissions:
         x.caller = caller
         return admit(x)
-    x.stranger, x.recall, x.bearer = x.stranger or caller, None, None
+    x.stranger = x.stranger or caller
     return authenticate(x, known, index + 1)
 
 
@@ -248,10 +190,5 @@ def _bad(x: Exchange) -> str | None:
 
 def _presents(x: Exchange) -> Iterator[Scheme]:
     """The schemes that find something where they look for a credential."""
-    schemes = x.service.schemes
-    return (each for each in schemes if each.presented(x.request, x.query) and not _is_clients(x, each))
-
-
-def _is_clients(x: Exchange, scheme: Scheme) -> bool:
-    """Whether what is where a scheme looks is no caller's credential, but says to which client a token is granted."""
-    return x.endpoint.grants and scheme.where == "authorization" and credentials.is_clients(x.request)
+    found = (each for each in x.service.schemes if each.presented(x.request, x.query))
+    return (each for each in found if not is_clients(x.endpoint, x.request, each))

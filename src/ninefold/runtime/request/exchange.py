@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any, TypeAlias, Unpack
+from typing import Any, Unpack
 
 import msgspec
 
@@ -19,11 +19,13 @@ from ninefold.runtime.messages.parameters import Query, parse_query
 from ninefold.runtime.messages.patches import Edit, blamed, in_body
 from ninefold.runtime.messages.problems import Failure, invalid
 from ninefold.runtime.messages.violations import MOST, broken
-from ninefold.runtime.operations.flow import Follow, Recall
+from ninefold.runtime.operations.flow import Follow
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.request.behind import Behind
+from ninefold.runtime.request.callers import Presented, presented
 from ninefold.runtime.request.endpoints import Admission, Endpoint, Name
 from ninefold.runtime.request.idempotency import Held
+from ninefold.runtime.request.precedents import Precedents
 from ninefold.runtime.request.rates import TRY_AGAIN, Told
 from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller, after_scheme
@@ -40,21 +42,6 @@ NO_DOCUMENT = object()
 
 TOO_LARGE = Failure("too large")
 TOO_MANY_REQUESTS = Failure("too many requests")
-
-
-Recollect: TypeAlias = Callable[[Environment], Recall]
-"""How a caller is found again."""
-
-Bearer: TypeAlias = Callable[[Request, Environment], Caller | None]
-"""Who the caller of a request is, by what it carries alone; None: nobody is."""
-
-Recollects: TypeAlias = Callable[[Request], Recollect | None]
-"""How that of a request is, by what it carries; None: it carries no such credential."""
-
-
-def always(recollect: Recollect) -> Recollects:
-    """Of requests that all carry the same."""
-    return lambda request: recollect
 
 
 class Content(msgspec.Struct, frozen=True, eq=False):
@@ -109,12 +96,12 @@ class Exchange(msgspec.Struct, eq=False):
     """A request on its way. `version` and `endpoint`: of which the answer is; until that is known, the newest, and one
     that has nothing of its own. `values`: the texts of its path's names; `addressable`: they can be of rows. `allow`:
     what the path may be asked for, where that is the answer. `caller`: who is admitted, or nobody; `admission`: as what
-    kind of caller; None: nobody is. `recall`: how the caller was found, where it can be found so again, `bearer`:
-    where no row says it; `alone`: the header that alone said who it is; None: more did. `stranger`: whose
-    credential was good, and not of a kind that the endpoint admits. `told`: how the rates stand that counted the
-    request; `limited`: the answer refuses it for one of them. `rank`: the lowest of the failures; `details`: what
-    else their codes tell. `asked`: None: it has not come so far that its parameters were read. `foreseen`: what was
-    read before it was asked for (`foresight.py`). `behind`: None: it is not read from a replica."""
+    kind of caller; None: nobody is. `stranger`: whose credential was good, and not of a kind that the endpoint admits.
+    `precedents`: None: there are none that are like it. `told`: how the rates stand that counted the request;
+    `limited`: the answer refuses it for one of them. `rank`: the lowest of the failures; `details`: what else their
+    codes tell. `asked`: None: it has not come so far that its parameters were read. `foreseen`: what was read before it
+    was asked for (`foresight.py`). `behind`: None: it is not read from a replica. `came`: the credentials; None: nobody
+    has asked for them."""
 
     service: Service
     request: Request
@@ -127,10 +114,8 @@ class Exchange(msgspec.Struct, eq=False):
     allow: HeaderFields = ()
     caller: Caller = NOBODY
     admission: Admission | None = None
-    recall: Recollects | None = None
-    bearer: Bearer | None = None
-    alone: str | None = None
     stranger: Caller | None = None
+    precedents: Precedents | None = None
     told: tuple[Told, ...] = ()
     limited: bool = False
     failures: list[Failure] = []
@@ -139,6 +124,13 @@ class Exchange(msgspec.Struct, eq=False):
     asked: Asked | None = None
     foreseen: dict[tuple[str, tuple[Stored, ...]], list[Row]] = {}
     behind: Behind | None = None
+    came: tuple[Presented, ...] | None = None
+
+    def credentials(self) -> tuple[Presented, ...]:
+        """Those that came, each read once."""
+        if self.came is None:
+            self.came = presented(self.service, self.request, self.query)
+        return self.came
 
     def rank_of(self, failure: Failure) -> int:
         return self.version.problems.rank(failure, self.endpoint.errors)

@@ -14,11 +14,12 @@ import msgspec
 
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.parameters import parse_query
-from ninefold.runtime.operations.flow import Ask, Next, Recall, Select, SelectAsOne, Share, Wait
+from ninefold.runtime.operations.flow import Ask, Next, Select, SelectAsOne, Share, Wait
 from ninefold.runtime.operations.read import Call, Read
 from ninefold.runtime.operations.timers import Timers
+from ninefold.runtime.request.callers import Recalled
 from ninefold.runtime.request.endpoints import Admission, Endpoint
-from ninefold.runtime.request.exchange import NOT_TAKEN, Asked, Content, Exchange, Recollect
+from ninefold.runtime.request.exchange import NOT_TAKEN, Asked, Content, Exchange
 from ninefold.runtime.request.rates import Told
 from ninefold.runtime.request.routes import Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
@@ -64,12 +65,12 @@ def asked_by(
 
 
 class First(msgspec.Struct, frozen=True, eq=False):
-    """By what a request was worked out: it is asked first. `begun`: what is known without; `before`: who called;
-    `looking`: None: nobody is asked for. `timers`: None: nothing falls due."""
+    """By what a request was worked out: it is asked first. `begun`: what is known without; `before`: who called, and
+    was found by what was `recalled`. `timers`: None: nothing falls due."""
 
     begun: Environment
     before: Caller
-    looking: Recall | None
+    recalled: Recalled
     timers: Timers | None
     reads: tuple[BoundStatement, ...]
 
@@ -81,20 +82,14 @@ class First(msgspec.Struct, frozen=True, eq=False):
             return start
         if self.timers is not None and not self.timers.is_settled_by(now, next(given)):
             return start
-        if self.looking is not None and self.looking.make(next(given)) != self.before:
+        if any(recall.make(next(given)) != caller for recall, caller in self.recalled):
             return start
         return None
 
 
-def first_of(
-    begun: Environment,
-    before: Caller,
-    recall: Recollect | None,
-    timers: Timers | None,
-) -> First:
-    looking = None if recall is None else recall(begun)
+def first_of(begun: Environment, before: Caller, recalled: Recalled, timers: Timers | None) -> First:
     due = () if timers is None else ((nodes.DUE, ()),)
-    return First(begun, before, looking, timers, due if looking is None else (*due, looking.read()))
+    return First(begun, before, recalled, timers, (*due, *(recall.read() for recall, _ in recalled)))
 
 
 def asked_first(handed: Handed, first: First) -> Handed:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
@@ -25,23 +25,17 @@ from ninefold.plan import environment
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import HEAD_BYTES, Request, Response
 from ninefold.runtime.messages.notes import Notes
-from ninefold.runtime.messages.parameters import parse_query
-from ninefold.runtime.operations.flow import Next, Recall, Wait
+from ninefold.runtime.messages.parameters import Query, parse_query
+from ninefold.runtime.operations.flow import Next, Wait
 from ninefold.runtime.operations.read import Compute, List, Read
 from ninefold.runtime.operations.write import Write
-from ninefold.runtime.request import precedents
+from ninefold.runtime.request.callers import Recalled, found_last, presented, who_calls
 from ninefold.runtime.request.endpoints import Admission, Endpoint
-from ninefold.runtime.request.exchange import (
-    TOO_MANY_REQUESTS,
-    Exchange,
-    Recollect,
-    call_of,
-    headers_told,
-)
+from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange, call_of, headers_told
 from ninefold.runtime.request.handed import First, Handed, asked_by, asked_first, first_of
 from ninefold.runtime.request.left import Asks, AtOnce, Given, Waits, counting
 from ninefold.runtime.request.left_of_writes import written
-from ninefold.runtime.request.precedents import LONGEST_QUERY, Precedent
+from ninefold.runtime.request.precedents import LONGEST_QUERY, Precedent, Precedents, find, of_one
 from ninefold.runtime.request.rates import Told
 from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
@@ -63,8 +57,10 @@ class Likewise:
         self._newest = service.versions.newest
         self._behind = service.versions.under + 1
         self._plain: dict[str, re.Pattern[str] | None] = {}
-        self._left = {
-            (endpoint.scope, who): _left(service, endpoint, admission, at_once, most)
+        self._service, self._at_once = service, at_once
+        self._credentials = frozenset(each.header for each in service.schemes if each.header is not None)
+        self._asking = {
+            (endpoint.scope, who): _asking(service, endpoint, admission, at_once, most)
             for endpoint in service.versions.endpoints()
             for who, admission in endpoint.admissions.items()
             # What is read elsewhere may be answered from there.
@@ -106,19 +102,32 @@ class Likewise:
             return None
         endpoint = found.endpoint
         comes_again = notes.holds(endpoint.scope, request.query)
-        precedent = precedents.find(request, endpoint.scope)
-        if precedent is None or not precedent.is_of(endpoint, request):
+        alike = find(request, endpoint)
+        if alike is None or (endpoint.head_at_once < HEAD_BYTES and endpoint.is_long(request)):
             return None
-        if endpoint.head_at_once < HEAD_BYTES and endpoint.is_long(request):
-            return None
-        left = precedent.left
+        if not alike.of_one and notes.own.isdisjoint(self._credentials):
+            alike = of_one(request, alike)
+        left = alike.left
         if left is None:
-            of = self._left.get((endpoint.scope, precedent.admission.who))
-            left = precedent.left = _takes_steps if of is None else of(precedent, request)
+            left = alike.left = self._left(alike, request)
         texts = self._texts(version, endpoint) if comes_again else None
-        if texts is not None and (precedent.path is None or not found.values):
+        if texts is not None and (alike.path is None or not found.values):
             notes.put(among, Place(self, left, version, texts))
         return left(request, content, version, found.values)
+
+    def _left(self, alike: Precedents, of: Request) -> Left:
+        """What is left of the steps of requests that are like this one."""
+        service, endpoint = self._service, alike.endpoint
+        asking = {who: self._asking.get((endpoint.scope, who)) for who in endpoint.admissions}
+
+        def kind(caller: Caller) -> _Kind | None:
+            precedent, of_kind = alike.by_kind.get(caller.who), asking[caller.who]
+            if precedent is None or of_kind is None:
+                return None
+            begins = _begins(service.env, precedent.env, caller)
+            return _Kind(precedent.admission.admits, precedent.env, of_kind(precedent), caller, begins)
+
+        return _left_of(service, alike, self._at_once, kind, of) if any(asking.values()) else _takes_steps
 
     def _texts(self, version: Version, endpoint: Endpoint) -> Callable[[str], re.Match[str] | None] | None:
         """Who tells of a path whether it is an endpoint's, and needs nothing more for it. None: nobody does."""
@@ -144,40 +153,32 @@ def _takes_steps(request: Request, content: bytes, version: Version, values: Seq
     """Nothing is left out."""
 
 
-def _left(
-    service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int
-) -> Callable[[Precedent, Request], Left]:
-    writes = isinstance(admission.operation, Write)
-    made = written(service, endpoint, admission, most) if writes else _read(service, endpoint, admission, at_once, most)
-    return partial(_left_of, service, endpoint, admission, at_once, made)
+class _Kind(msgspec.Struct, eq=False):
+    """What is left of the steps of callers of one kind. `admits`: None: all are permitted. `noted`: what their
+    parameters gave; `asked`: what is left of those that are permitted. `before`: who of them called last, and
+    `beginning`: what his requests begin with, whichever row they are of, and whenever they come."""
+
+    admits: Callable[[Environment], bool] | None
+    noted: Mapping[str, Any]
+    asked: Asks
+    before: Caller
+    beginning: Environment
 
 
 def _left_of(
-    service: Service,
-    endpoint: Endpoint,
-    admission: Admission,
-    at_once: AtOnce,
-    asking: Callable[[Precedent], Asks],
-    precedent: Precedent,
-    of: Request,
+    service: Service, alike: Precedents, at_once: AtOnce, kind_of: Callable[[Caller], _Kind | None], of: Request
 ) -> Left:
     """Each line is what is left of one step, in the order of `steps.py`."""
     now_of, timers, constant, together = service.sources.now, service.timers, service.env, service.together
-    who, admits = admission.who, admission.admits
-    names = tuple((each.name, each.read) for each in endpoint.names)
+    names = tuple((each.name, each.read) for each in alike.endpoint.names)
     alone = names[0] if len(names) == 1 else None
-    noted, asked = precedent.env, asking(precedent)
-    # Who has the same credential is found in the same way.
-    recall = None if precedent.recall is None or precedent.alone is not None else precedent.recall(of)
     shared = timers if timers is not None and timers.together else None
-    again = None if recall is None else _kept(recall(constant))
-    # What it begins with, whichever row it is of, and whenever it comes.
-    beginning, before = _begins(constant, noted, NOBODY), NOBODY
-    known = None if again is None or together else at_once.again(again)
-    found_by = _found_by(constant, precedent, recall, again, _found_last if together else at_once.recalled_at_once)
+    found_by, known = _found_by(service, alike.endpoint, at_once, of if alike.of_one else None)
+    kinds: dict[str, _Kind] = {}
+    kind: _Kind | None = None
 
     def left(request: Request, content: bytes, version: Version, values: Sequence[str]) -> Given | Waits | None:
-        nonlocal beginning, before
+        nonlocal kind
         now = now_of()
         # The version is served (`_placed`), which is known of it (`Likewise`), and not retired.
         if version.retired is not None and version.is_retired(service.sources.clock()):
@@ -185,17 +186,24 @@ def _left_of(
         # All has happened that is due (`_as_due`).
         if timers is not None and shared is None and not timers.is_settled(now):
             return None
-        # The caller is known, and of the same kind (`_like_before`).
-        recollect = None
-        if found_by is not None and (known is None or not known.holds()):
-            caller, recollect = found_by(request, now)
-            if caller is None or caller.who != who:
+        # The caller is known, and of a kind of which something is noted (`authenticate`, `admit`).
+        recalled: Recalled = ()
+        if kind is None or known is None or not known.holds():
+            found = found_by(request, now)
+            if found is None:
                 return None
-            if caller is not before:
-                beginning, before = _begins(constant, noted, caller), caller
+            caller, recalled = found
+            kind = kinds.get(caller.who)
+            if kind is None:
+                kind = kind_of(caller)
+                if kind is None:
+                    return None
+                kinds[caller.who] = kind
+            elif caller is not kind.before:
+                kind.before, kind.beginning = caller, _begins(constant, kind.noted, caller)
             if known is not None:
                 known.found(caller)
-        env = beginning.copy()
+        env = kind.beginning.copy()
         env["now"] = now
         # What the path says can be said of rows (`read_path`).
         if alone is not None:
@@ -203,48 +211,58 @@ def _left_of(
         elif names:
             env[environment.PATH] = {name: read(text) for (name, read), text in zip(names, values, strict=True)}
         # It is permitted (`_permitted`).
-        if admits is not None and not admits(env):
+        if kind.admits is not None and not kind.admits(env):
             return None
-        found = asked(request, content, version, values, before, env)
-        if not (together and (recollect or shared or (isinstance(found, Handed) and found.counts))):
-            return found
-        return _once_known(found, first_of(_known_of_anyone(constant, env), before, recollect, shared))
+        asked = kind.asked(request, content, version, values, kind.before, env)
+        if not (together and (recalled or shared or (isinstance(asked, Handed) and asked.counts))):
+            return asked
+        return _once_known(asked, first_of(_known_of_anyone(constant, env), kind.before, recalled, shared))
 
     return left
 
 
+class _Knows(Protocol):
+    """Tells whether who called last is who calls: nobody has to be asked for then."""
+
+    def holds(self) -> bool: ...
+
+    def found(self, made: object) -> None: ...
+
+
+class _Nobody:
+    """Who calls without a credential is nobody, each time."""
+
+    def holds(self) -> bool:
+        return True
+
+    def found(self, made: object) -> None:
+        pass
+
+
 def _found_by(
-    constant: Environment,
-    precedent: Precedent,
-    recall: Recollect | None,
-    again: Recall | None,
-    caller_of: Callable[[Recall], Caller | None],
-) -> Callable[[Request, str], tuple[Caller | None, Recollect | None]] | None:
-    """What finds the caller of a request, and how that is asked once more; None: the endpoint is for anyone. `recall`:
-    how the caller of each is, who is the same in all; `again`: which is one read of rows."""
-    bearer, recalls = precedent.bearer, precedent.recall
-    if bearer is not None:
-        return lambda request, now: (bearer(request, {**constant, "now": now}), None)
-    if recalls is None:
-        return None
+    service: Service, endpoint: Endpoint, at_once: AtOnce, of: Request | None
+) -> tuple[Callable[[Request, str], tuple[Caller, Recalled] | None], _Knows | None]:
+    """What finds the caller of a request at a time, and by what; and what tells whether it is who it was last: None:
+    nothing does. `of`: a request with the credentials of all; None: each has its own."""
+    constant, together = service.env, service.together
+    caller_of = found_last if together else at_once.recalled_at_once
+    query_of = parse_query if any(each.where == "query" for each in service.schemes) else _asks_nothing
+    same = None if of is None else presented(service, of, query_of(of.query))
 
-    def found(request: Request, now: str) -> tuple[Caller | None, Recollect | None]:
-        recollect = recall or recalls(request)
-        if recollect is None:
-            return None, None
-        return caller_of(again or recollect({**constant, "now": now})), recollect
+    def found(request: Request, now: str) -> tuple[Caller, Recalled] | None:
+        query = query_of(request.query)
+        came = presented(service, request, query) if same is None else same
+        return who_calls(service, endpoint, request, query, came, {**constant, "now": now}, caller_of)
 
-    return found
+    if endpoint.for_anyone or not (same is None or same):
+        return found, _Nobody()
+    first = None if together or same is None else same[0].recall(service, constant)
+    return found, None if first is None or first.kept is None else at_once.again(first)
 
 
-def _kept(looking: Recall) -> Recall | None:
-    """None: who it finds depends on more than rows."""
-    return None if looking.kept is None else looking
-
-
-def _found_last(looking: Recall) -> Any:
-    """Whom it has found last, which has to be asked again."""
-    return looking.last.get(looking.key)
+def _asks_nothing(query: bytes) -> Query:
+    """What a query says where no credential is in it."""
+    return {}
 
 
 def _known_of_anyone(constant: Environment, env: Environment) -> Environment:
@@ -267,6 +285,14 @@ def _begins(constant: Environment, noted: Mapping[str, Any], caller: Caller) -> 
     env[environment.CREDENTIAL] = caller.proof
     env.update(noted)  # type: ignore[typeddict-item]  # its roots are those of an environment
     return env
+
+
+def _asking(
+    service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int
+) -> Callable[[Precedent], Asks]:
+    """What makes of a precedent what is left of requests that are permitted."""
+    writes = isinstance(admission.operation, Write)
+    return written(service, endpoint, admission, most) if writes else _read(service, endpoint, admission, at_once, most)
 
 
 def _read(

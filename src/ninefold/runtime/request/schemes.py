@@ -181,8 +181,8 @@ class Scheme:
         self.where = scheme.where
         self.parameter = scheme.name
         self._field = scheme.name.lower()
-        self.header = {"authorization": "authorization", "header": self._field}.get(scheme.where)
-        """The header that holds its credential and nothing else; None: it is elsewhere."""
+        self.header = {"authorization": "authorization", "header": self._field, "cookie": "cookie"}.get(scheme.where)
+        """The header that holds its credential, and those of others, and nothing else; None: it is elsewhere."""
         self.known_by = _known_by(scheme, key, given, sensitive)
         self._adds = tuple((name, compile(value)) for name, value in scheme.adds)
         self._bearers: Cache[str, tuple[Verified, Caller]] = Cache(MOST_KEPT)
@@ -350,7 +350,7 @@ def cookies(request: Request) -> dict[str, str]:
     """The cookies of a request (RFC 6265 4.2.1). Of several with one name the first counts, which browsers send
     for the longest path."""
     found: dict[str, str] = {}
-    for pair in request.headers.get("cookie", "").split(";"):
+    for pair in (credential(request.headers, "cookie") or "").split(";"):
         name, equals, value = pair.strip(" \t").partition("=")
         if equals:
             found.setdefault(name, value.removeprefix('"').removesuffix('"'))

@@ -12,24 +12,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from functools import partial
 
 from ninefold.expressions.evaluate import TooMuch
 from ninefold.runtime.messages import media_types
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations.constraints import NothingFound, Refusal
-from ninefold.runtime.operations.flow import Next, Wait
+from ninefold.runtime.operations.flow import Next
 from ninefold.runtime.operations.stream import Stream
-from ninefold.runtime.request import precedents
-from ninefold.runtime.request.admit import as_before
 from ninefold.runtime.request.authenticate import Recognition, authenticate
 from ninefold.runtime.request.decode import look
 from ninefold.runtime.request.endpoints import Endpoint
 from ninefold.runtime.request.exchange import Exchange, only, unavailable
 from ninefold.runtime.request.foresight import foresee
 from ninefold.runtime.request.perform import ended, perform
-from ninefold.runtime.request.precedents import Precedent
+from ninefold.runtime.request.precedents import find
 from ninefold.runtime.request.routes import Found, Match, NotAllowed, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.store.protocol import TooLong, Unavailable, Yielded
@@ -93,29 +90,10 @@ def _placed(x: Exchange, version: Version, match: Match[Endpoint], known: Recogn
         return NOT_IN_FORCE
     _of_version(x)
     x.read_path()
-    precedent = None if x.failures or known.callers else precedents.of(x)
-    if precedent is not None:
-        return foresee(x, precedent, lambda: _as_due(x, partial(_like_before, x, precedent)))
+    x.precedents = None if x.failures or known.callers else find(x.request, x.endpoint)
     if not _accepts(x):
         x.refuse(Failure("not acceptable"))
-    return _as_due(x, lambda: authenticate(x, known))
-
-
-def _like_before(x: Exchange, precedent: Precedent) -> Next:
-    """Find out whether the caller is known as who came with the same fields was."""
-    if precedent.recall is None and precedent.bearer is None:
-        return as_before(x, precedent)
-
-    def known(caller: Caller | None) -> Next:
-        if caller is None or caller.who != precedent.admission.who:
-            return authenticate(x, Recognition())
-        x.caller = caller
-        return as_before(x, precedent)
-
-    if precedent.bearer is not None:
-        return known(precedent.bearer(x.request, x.env))
-    recall = None if precedent.recall is None else precedent.recall(x.request)
-    return known(None) if recall is None else Wait(recall(x.env), known)
+    return foresee(x, lambda: _as_due(x, lambda: authenticate(x, known)))
 
 
 def _accepts(x: Exchange) -> bool:

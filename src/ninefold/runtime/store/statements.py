@@ -12,7 +12,7 @@ from ninefold.expressions.evaluate import Env
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.plan.statement import Statement
 from ninefold.runtime.cache import Cache
-from ninefold.runtime.store.protocol import REFUSING, Database, Row, Session, Single, Stored, Unbound
+from ninefold.runtime.store.protocol import REFUSING, BoundStatement, Database, Row, Session, Single, Stored, Unbound
 from ninefold.values import Value, sqlite_reader
 
 Chosen: TypeAlias = tuple[str, Callable[[Env], list[Stored]]]
@@ -115,28 +115,30 @@ class Known(Prepared):
 
 
 class Kept:
-    """What was made of rows, by a key: for as long as the same rows would be read."""
+    """What was made of rows, by a key: for as long as the same rows would be read. Where it is None that is kept
+    elsewhere: whoever asks for what is not there takes no room of others."""
 
-    __slots__ = ("_found", "_tables")
+    __slots__ = ("_found", "_nothing", "_tables")
 
     def __init__(self, most: int) -> None:
         self._tables: dict[str, frozenset[str]] = {}
         self._found: Cache[Hashable, tuple[int, frozenset[str], object]] = Cache(most)
+        self._nothing: Cache[Hashable, tuple[int, frozenset[str], object]] = Cache(most)
 
-    def get(self, database: Database, key: Hashable) -> object | None:
-        found = self._found.get(key)
-        return found[2] if found is not None and database.state(found[1]) == found[0] else None
-
-    def made(
+    def recalled(
         self,
         database: Database,
         key: Hashable,
-        text: str,
-        binds: Sequence[Stored],
+        read: Callable[[], BoundStatement],
         make: Callable[[list[Row]], object | None],
     ) -> object | None | Future[list[Row]]:
-        """What is made of the rows of a statement: kept, unless it is None. Where reading them takes long they are yet
-        to come, and nothing is kept of them. Raises Unavailable."""
+        """What is made of the rows of a statement. Where reading them takes long they are yet to come, and nothing is
+        kept of them. Raises Unavailable."""
+        found = self._found.get(key) or self._nothing.get(key)
+        # While a commit goes on nobody can say whether what is kept is as it was: it is read then.
+        if found is not None and database.state(found[1]) == found[0]:
+            return found[2]
+        text, binds = read()
         tables = self._tables.get(text)
         if tables is None:
             tables = self._tables[text] = database.tables(text, binds)
@@ -146,8 +148,9 @@ class Kept:
         if isinstance(rows, Future):
             return rows
         made = make(rows)
-        if made is not None and state is not None:
-            self._found.keep(key, (state, tables, made))
+        if state is not None:
+            room = self._nothing if made is None and key not in self._found else self._found
+            room.keep(key, (state, tables, made))
         return made
 
 
