@@ -11,6 +11,7 @@ from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.plan.operations import List, Stream
 from ninefold.plan.routes import Body, BodyField, Parameter, in_one
 from ninefold.tools.openapi.errors import page_parameters
+from ninefold.tools.openapi.patches import as_patch
 from ninefold.tools.openapi.schemas import field_schema, stated, type_schema
 from ninefold.tools.openapi.service import Endpoint, Json, Service, version_parameters
 from ninefold.values import Array
@@ -147,6 +148,7 @@ def _schema(schema: Json, fields: tuple[BodyField, ...], body: Body, depth: int 
         elif leaf is None:
             properties[name] = _schema(member, inside, body, depth + 1)
         else:
-            properties[name] = {"not": {}} if leaf.fixed and leaf.known_as is None else member
+            given = as_patch(member) if leaf.merged else member
+            properties[name] = {"not": {}} if leaf.fixed and leaf.known_as is None else given
     found = schema | ({"properties": properties} if properties else {})
     return found | ({"additionalProperties": False} if body.unknown == "refused" and body.whole is None else {})
