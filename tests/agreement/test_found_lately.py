@@ -418,3 +418,20 @@ def test_what_cannot_be_selected_is_shown_where_it_is_asked_for_and_what_is_unse
         [{"id": "p"}, {"id": "q", "more": {"name": "x"}}],
         [{"owner": {"name": "x"}}, {"owner": None}],
     ]
+
+
+@pytest.mark.parametrize("bodies", [[NONE, NONE], [["b"], NONE], [["b"], ["b"]]])
+def test_no_body_is_missed_of_a_request_of_which_the_case_is_not_known_and_no_case_needs_one(bodies: list[Any]) -> None:
+    cases = {
+        name: {"does": "update item", "body": body, "sets": {"a": "'z'"}, "responses": {200: {}}}
+        | ({} if body == NONE else {"patch": "merge"})
+        for name, body in zip("xy", bodies, strict=True)
+    }
+    by = {"by": "request.query.what", **cases}
+    query = {"what": {"type": "string", "required": True, "maxLength": 1}}
+    said = contract(
+        {"item": {"fields": {**ITEM, "b": {"type": "string"}}}}, {"POST /items/{id}": {"query": query, "cases": by}}
+    )
+    rows = [("item", {"id": "i", "a": "x"})]
+    told = answers(said, rows, *(Request("POST", f"/items/i?what={each}", {}) for each in ("x", "yy", "y")))
+    assert told[1].status == (422 if bodies == [NONE, NONE] else 400)

@@ -77,9 +77,13 @@ def _segment(every: tuple[Segment, ...]) -> Segment:
 
 
 def read_first(cases: Sequence[Endpoint], checked: Checked) -> Body | None:
-    """How a body is read before it is known of which case it is: as some object. None: no case takes one."""
-    first = next((found for case in cases if (found := body(case, checked)) is not None), None)
-    return None if first is None else Body(first.media_types, {"type": "object"}, unknown="ignored")
+    """How a body is read before it is known of which case it is: as some object, or, where no case needs one, not at
+    all. None: no case takes one."""
+    each = [body(case, checked) for case in cases]
+    first = next((found for found in each if found is not None), None)
+    if first is None or all(found is None or found.optional for found in each):
+        return first and Body(first.media_types, {"type": "object"}, unknown="ignored", optional=True)
+    return Body(first.media_types, {"type": "object"}, unknown="ignored")
 
 
 def chosen(stated: Sequence[Endpoint], cases: Sequence[Case], checked: Checked) -> Cases:
