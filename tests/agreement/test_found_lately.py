@@ -435,3 +435,18 @@ def test_no_body_is_missed_of_a_request_of_which_the_case_is_not_known_and_no_ca
     rows = [("item", {"id": "i", "a": "x"})]
     told = answers(said, rows, *(Request("POST", f"/items/i?what={each}", {}) for each in ("x", "yy", "y")))
     assert told[1].status == (422 if bodies == [NONE, NONE] else 400)
+
+
+def test_who_signs_in_may_be_named_by_a_number_that_the_service_gives() -> None:
+    user = {"id": {"type": "integer", "on create": "serial()"}, "word": {"type": "string", "secret": "password"}}
+    sign_in = {"does": "sign in user", "body": ["id", "word"], "responses": {200: {"id": "user.id"}}}
+    said = contract({"user": {"fields": user}}, {"POST /in": sign_in})
+    given = (
+        {"id": 1, "word": "w"},
+        {"id": 2, "word": "w"},
+        {"id": 1, "word": "v"},
+        {"id": "1", "word": "w"},
+        {"word": "w"},
+    )
+    told = answers(said, [("user", {"id": 1, "word": "w"})], *(give("POST", "/in", each) for each in given))
+    assert [each.status for each in told] == [200, 401, 401, 422, 422]

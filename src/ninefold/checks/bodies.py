@@ -54,7 +54,9 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
     members_given = [(each.pointer, each.span) for each in named]
     _one_of_a_name([*members_given, *((each.pointer, each.span) for each in same)], findings)
     leaves: dict[str, BodyLeaf] = {}
-    changing = not any(kind_of(action.verb).is_given_once for action in value_of(endpoint.does) or ())
+    kinds = [kind_of(action.verb) for action in value_of(endpoint.does) or ()]
+    # Of a row that is there its number may be said.
+    is_there = not any(each.is_given_once and each.row != "found" for each in kinds)
     members = body_members(endpoint, resource, findings)
     others = {each.name for each in members or ()}
     said = {each.name: each for each in every_member(endpoint, findings) or ()}
@@ -71,7 +73,7 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
                 Label(each.span, "not a field"),
                 help=meant(each.field, resource.fields) or (_BESIDE_FIELDS,),
             )
-        elif why := resource.made_otherwise(field, numbers=not (changing and field.name in resource.primary_key)):
+        elif why := resource.made_otherwise(field, numbers=not (is_there and field.name in resource.primary_key)):
             findings.say(
                 NOT_THE_CLIENTS, f"`{resource.name}.{field.name}` {why}", Label(each.span, "no client can set it")
             )

@@ -27,12 +27,13 @@ from ninefold.diagnostics.codes import (
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
+from ninefold.expressions.ast import Member, Name, every
 from ninefold.expressions.scope import ResourceShape, Scope
 from ninefold.expressions.tree import Call, Constant, Typed
 from ninefold.language import events as stated
 from ninefold.language.actions import Action
 from ninefold.language.declaration import said
-from ninefold.language.expressions import Expression
+from ninefold.language.expressions import Expression, expressions_in
 from ninefold.language.fact import BuiltIn, Fact, Gap, Proposal, Shown, StatedNone, value_of
 from ninefold.plan.events import EVENT, SECRET, SUBSCRIPTION
 from ninefold.values import Array, Boolean, Digest, Object, Row, Text, Timestamp, Type
@@ -119,7 +120,7 @@ def check_events(resources: Mapping[str, Resource], vocabulary: Vocabulary, find
     kept, delivery = check_kept(findings), value_of(findings.contract.events.delivery)
     if delivery is None:
         return Events(kinds, kept=kept)
-    if isinstance(delivery.webhooks, Shown) and delivery.envelope is None:
+    if isinstance(delivery.webhooks, Shown) and delivery.envelope is None and not _in_a_header(delivery.webhooks.value):
         _is_told(kinds, delivery.webhooks.span, findings)
     is_shown, envelope = _envelope(delivery, findings)
     if not is_shown:
@@ -169,6 +170,13 @@ def _causes(
         payload = payloads.get(subject)
         if payload is not None:
             yield Cause(verb, subject, payload, conditions[subject])
+
+
+def _in_a_header(webhooks: stated.Webhooks) -> bool:
+    """Whether a header of deliveries reads the kind."""
+    nodes = (node for each in expressions_in(webhooks.headers) for node in every(each.ast))
+    read = (each.operand for each in nodes if isinstance(each, Member) and each.name == "kind")
+    return any(isinstance(each, Name) and each.name == "event" for each in read)
 
 
 def _is_told(kinds: Sequence[EventKind], span: Span, findings: Findings) -> None:
