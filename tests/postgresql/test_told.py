@@ -4,6 +4,7 @@ stream tells, in which order those of several rows stand, and what `put` says of
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -11,7 +12,9 @@ from tests.events.stream import listening
 from tests.http_cases import serving
 from tests.postgresql import server
 
+from ninefold.cli import main
 from ninefold.pipeline import compile_document
+from ninefold.trace.identifier import HEADER
 
 pytestmark = pytest.mark.serves
 
@@ -114,3 +117,14 @@ def test_a_stream_tells_what_where_and_the_query_say_in_the_order_of_rows(http: 
     assert http.get("/events?size=three").status_code == 422
     assert http.delete("/things").status_code == 204
     assert told(8)[4:] == [(name, kind) for name in "ab" for kind in ("first", "second")]
+
+
+def test_what_caused_a_response_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    contract = tmp_path / "things.yaml"
+    contract.write_bytes(CONTRACT)
+    plan = compile_document("things.yaml", CONTRACT).plan_for("postgresql")
+    assert plan is not None
+    with serving(plan, server.database(), {}, trace=True) as client:
+        traced = client.post("/people").headers[HEADER]
+    assert main(["explain", str(contract), "--response", traced]) == 0
+    assert "answered 201" in capsys.readouterr().out

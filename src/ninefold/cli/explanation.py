@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Literal
 
 from ninefold.cli.document import in_version, load
@@ -68,6 +69,10 @@ def _response(loaded: Loaded, text: str) -> Explanation:
     try:
         return explain_response(loaded, attribution(loaded.plan, text))
     except NotATrace as error:
+        # A plan is of one dialect, and so is what its service traces.
+        other = loaded.plan_for("postgresql")
+        with suppress(NotATrace):
+            return explain_response(loaded, attribution(other or loaded.plan, text))
         raise Unusable(f"the response cannot be explained: {error}", *error.help) from None
 
 
