@@ -16,9 +16,11 @@ def moved(text: str, at: int, above: int) -> Repair | None:
 def first_line(text: str, at: int) -> Problem | None:
     """What is wrong with a text of which the first line is indented further than the one at `at`; None: it is not."""
     first = len(text) - len(text.lstrip())
-    column = min(indentation(line, 0) for line in text[line_start(text, at) :].splitlines() if line.strip())
-    by = indentation(text, line_start(text, first)) - column
-    if by <= 0 or text[at] in "}]":
+    below = [indentation(line, 0) for line in text[line_start(text, at) :].splitlines() if line.strip()]
+    if not below or text[at : at + 1] in ("", "}", "]"):
+        return None  # of white space that YAML has none of, nothing is a line
+    by = indentation(text, line_start(text, first)) - min(below)
+    if by <= 0:
         return None
     line = Mark(first, line_end(text, first), "indented further than what comes below it")
     other = Mark(at, at + 1, "the entries stand in this column")
@@ -36,7 +38,7 @@ def outdented(text: str, at: int, by: int, end: int | None = None) -> Outdent:
     if text[start:stop].rstrip().endswith(":") and rest and below <= own:
         above = (line for line in reversed(text[:start].splitlines()) if line.strip())
         column = next((found for line in above if (found := indentation(line, 0)) < below), 0)
-        return Outdent(start, stop, ((start, start + max(own - column, 0)),))
+        return Outdent(start, stop, ((start, start + own - column),) if column < own else ())
     stretches = list[tuple[int, int]]()
     while start < len(text) if end is None else start < end:
         found = indentation(text, start)
@@ -49,14 +51,15 @@ def outdented(text: str, at: int, by: int, end: int | None = None) -> Outdent:
     return Outdent(line_start(text, at), start, tuple(each for each in stretches if each[0] < each[1]))
 
 
-def without_value(text: str, start: int, end: int) -> int | None:
-    """The first key in `text[start:end]` that ends its line, and has nothing in the lines below it."""
-    while start < end:
-        stop = line_end(text, start)
-        own, rest = line_start(text, start), text[stop:].lstrip()
-        below = indentation(text, line_start(text, len(text) - len(rest)))
-        key = own + indentation(text, own)
-        if text[own:stop].rstrip().endswith(":") and rest[:2] != "- " and below <= key - own and text[key] not in "#-":
-            return key
+def without_value(text: str) -> list[int]:
+    """The keys that end their lines, and have nothing in the lines below them, in their order."""
+    found, key, own, start = list[int](), None, 0, 0
+    while start < len(text):
+        stop, indent = line_end(text, start), indentation(text, start)
+        first = start + indent
+        if content := text[first:stop].rstrip():
+            if key is not None and not content.startswith("- ") and indent <= own:
+                found.append(key)
+            key, own = first if content.endswith(":") and content[0] not in "#-" else None, indent
         start = stop + 1
-    return None
+    return found if key is None else [*found, key]

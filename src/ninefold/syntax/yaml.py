@@ -7,6 +7,7 @@ and overflows the stack on deep nesting.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import field, replace
 from math import inf
@@ -156,6 +157,8 @@ class _Composer:
         self.documents = 0
         self.last: LastScalar | None = None
         self.complete = True
+        self.without_value: list[int] | None = None
+        self.moved = dict[int, bool]()
 
     def read(self) -> Node | None:
         try:
@@ -363,17 +366,23 @@ class _Composer:
     def has_moved(self, first: Mark, again: Mark) -> bool:
         """Whether a key is given twice in a mapping because a line between both is indented too far, which has a key
         and nothing below it; that has been said."""
-        at = without_value(self.text, first.start, again.start)
-        repair = None if at is None else outdented(self.text, at, 0)
-        if at is None or repair is None or not repair.stretches:
+        if self.without_value is None:
+            self.without_value = without_value(self.text)
+        place = bisect_left(self.without_value, first.start)
+        at = self.without_value[place] if place < len(self.without_value) else again.start
+        if at >= again.start:
             return False
-        if not any(each.repair == repair for each in self.problems):
+        if at not in self.moved:
+            repair = outdented(self.text, at, 0)
+            self.moved[at] = bool(repair.stretches)
+            if not repair.stretches:
+                return False
             message = "the indentation makes this line part of what is above it"
             line = Mark(at, line_end(self.text, at), "indented as what is above it")
             self.problems.append(
                 Problem(INDENTATION, message, (line, replace(again, text="and nothing is below it")), (), repair)
             )
-        return True
+        return self.moved[at]
 
     def report(self, code: Code, message: str, mark: Mark) -> None:
         self.problems.append(Problem(code, message, (mark,)))
