@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from ninefold.diagnostics.codes import INDENTATION
 from ninefold.syntax.excerpt import Mark, Outdent, Problem, Repair
 from ninefold.syntax.stretches import blank_from, indentation, line_end, line_start
@@ -51,7 +53,34 @@ def outdented(text: str, at: int, by: int, end: int | None = None) -> Outdent:
     return Outdent(line_start(text, at), start, tuple(each for each in stretches if each[0] < each[1]))
 
 
-def without_value(text: str) -> list[int]:
+class Indented:
+    """Which lines of a text are indented too far, as is seen where a key comes twice."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.keys: list[int] | None = None
+        self.told = dict[int, bool]()
+
+    def between(self, first: Mark, again: Mark) -> list[Problem] | None:
+        """What is wrong where a key is given twice in a mapping because a line between both is indented too far, which
+        has a key and nothing below it: nothing if that has been said. None: that is not why."""
+        if self.keys is None:
+            self.keys = _without_value(self.text)
+        place = bisect_left(self.keys, first.start)
+        at = self.keys[place] if place < len(self.keys) else again.start
+        if at >= again.start:
+            return None
+        if at in self.told:
+            return [] if self.told[at] else None
+        repair = outdented(self.text, at, 0)
+        self.told[at] = bool(repair.stretches)
+        line = Mark(at, line_end(self.text, at), "indented as what is above it")
+        other = Mark(again.start, again.end, "and nothing is below it")
+        message = "the indentation makes this line part of what is above it"
+        return [Problem(INDENTATION, message, (line, other), (), repair)] if repair.stretches else None
+
+
+def _without_value(text: str) -> list[int]:
     """The keys that end their lines, and have nothing in the lines below them, in their order."""
     found, key, own, start = list[int](), None, 0, 0
     while start < len(text):

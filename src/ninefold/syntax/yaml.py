@@ -7,7 +7,6 @@ and overflows the stack on deep nesting.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import field, replace
 from math import inf
@@ -19,7 +18,6 @@ from ninefold.diagnostics.codes import (
     DIRECTIVE,
     DUPLICATE_KEY,
     EXPRESSION_AS_TAG,
-    INDENTATION,
     MERGE_KEY,
     NO_JSON_NUMBER,
     NO_VALUE,
@@ -33,7 +31,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
 from ninefold.syntax.excerpt import Blank, Excerpt, Mark, Mask, Outdent, Problem, Readable, Space, readable
-from ninefold.syntax.indentation import outdented, without_value
+from ninefold.syntax.indentation import Indented
 from ninefold.syntax.libraries import events, yaml
 from ninefold.syntax.mistakes import LastScalar, diagnose
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
@@ -44,7 +42,6 @@ from ninefold.syntax.stretches import (
     content_start,
     corrected,
     in_flow,
-    line_end,
     meant_end,
     value_end,
 )
@@ -157,8 +154,7 @@ class _Composer:
         self.documents = 0
         self.last: LastScalar | None = None
         self.complete = True
-        self.without_value: list[int] | None = None
-        self.moved = dict[int, bool]()
+        self.indented = Indented(self.text)
 
     def read(self) -> Node | None:
         try:
@@ -357,32 +353,13 @@ class _Composer:
         first = parent.seen.setdefault(node.text, mark)
         if first is not mark:
             marks = (Mark(start, end, "given again here"), Mark(first.start, first.end, "given here first"))
-            if not parent.flow and self.has_moved(first, marks[0]):
+            moved = None if parent.flow else self.indented.between(first, marks[0])
+            if moved is not None:
+                self.problems += moved
                 return None
             self.problems.append(Problem(DUPLICATE_KEY, f"the key `{node.text}` is given twice", marks))
             return None
         return node
-
-    def has_moved(self, first: Mark, again: Mark) -> bool:
-        """Whether a key is given twice in a mapping because a line between both is indented too far, which has a key
-        and nothing below it; that has been said."""
-        if self.without_value is None:
-            self.without_value = without_value(self.text)
-        place = bisect_left(self.without_value, first.start)
-        at = self.without_value[place] if place < len(self.without_value) else again.start
-        if at >= again.start:
-            return False
-        if at not in self.moved:
-            repair = outdented(self.text, at, 0)
-            self.moved[at] = bool(repair.stretches)
-            if not repair.stretches:
-                return False
-            message = "the indentation makes this line part of what is above it"
-            line = Mark(at, line_end(self.text, at), "indented as what is above it")
-            self.problems.append(
-                Problem(INDENTATION, message, (line, replace(again, text="and nothing is below it")), (), repair)
-            )
-        return self.moved[at]
 
     def report(self, code: Code, message: str, mark: Mark) -> None:
         self.problems.append(Problem(code, message, (mark,)))
