@@ -117,7 +117,9 @@ def told() -> str:
         return f"all {SLICES} slices"
     if LONG:
         return f"slice {SLICE} of {SLICES} (`SLICE={SLICE}` takes the same again)"
-    turns = f"{len(TURNS_TAKEN)} of {TURNS} turns, from {TURNS_TAKEN[0]} on" if len(TURNS_TAKEN) < TURNS else "all"
+    if len(TURNS_TAKEN) == TURNS:
+        return f"sample {OF}, and all {len(DEAR)} dear tests"
+    turns = f"{len(TURNS_TAKEN)} of {TURNS} turns, from {TURNS_TAKEN[0]} on"
     return f"sample {OF}, and of {len(DEAR)} dear tests {turns} (`DEAR=all` takes all of them)"
 
 

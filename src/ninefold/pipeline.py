@@ -65,6 +65,12 @@ class Loaded:
         with _uncollected():
             return plan_for(self.checked, database)
 
+    def plans(self) -> Iterator[ServicePlan]:
+        """Those for each database, made when they are asked for."""
+        from ninefold.compile.service import DIALECTS
+
+        return (plan for each in DIALECTS if (plan := self.plan_for(each)) is not None)
+
     def of(self, version: str | None) -> Loaded | None:
         """The same for one version; None: there is none of that name, or the way back to it is not shown."""
         versions = value_of(self.contract.versioning.versions) or ()

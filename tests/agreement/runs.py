@@ -12,6 +12,12 @@ from tests.agreement.requests import rows
 from tests.agreement.versions import compiled
 
 from ninefold.diagnostics.diagnostic import has_errors
+from ninefold.pipeline import Loaded
+
+
+def is_one(loaded: Loaded) -> bool:
+    """Whether a throw is a contract."""
+    return loaded.plan is not None and not has_errors(loaded.diagnostics)
 
 
 def run(seed: int, requests: int, to_all: bool = False, more: bool = False, database: str = "sqlite") -> int:
@@ -21,8 +27,9 @@ def run(seed: int, requests: int, to_all: bool = False, more: bool = False, data
     names = str(seed) if more or seed % 3 == 0 else None
     scenario = Scenario(contract(seed, to_all, more), names=names, database=database)
     loaded = compiled(scenario.contract)
-    if loaded.checked is None or loaded.plan is None or has_errors(loaded.diagnostics):
+    if not is_one(loaded):
         return -1
+    assert loaded.checked is not None, "it has a plan"
     random = Random(f"requests {seed}")
     plan = scenario.plan(loaded)
     if plan.dialect == "postgresql" and plan.limits.rates:

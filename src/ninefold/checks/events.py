@@ -27,7 +27,7 @@ from ninefold.diagnostics.codes import (
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
-from ninefold.expressions.ast import Member, Name, every
+from ninefold.expressions.ast import reads_member
 from ninefold.expressions.scope import ResourceShape, Scope
 from ninefold.expressions.tree import Call, Constant, Typed
 from ninefold.language import events as stated
@@ -174,9 +174,7 @@ def _causes(
 
 def _in_a_header(webhooks: stated.Webhooks) -> bool:
     """Whether a header of deliveries reads the kind."""
-    nodes = (node for each in expressions_in(webhooks.headers) for node in every(each.ast))
-    read = (each.operand for each in nodes if isinstance(each, Member) and each.name == "kind")
-    return any(isinstance(each, Name) and each.name == "event" for each in read)
+    return any(reads_member(each.ast, "event", ("kind",)) for each in expressions_in(webhooks.headers))
 
 
 def _is_told(kinds: Sequence[EventKind], span: Span, findings: Findings) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Literal
 
 from ninefold.cli.document import in_version, load
@@ -66,14 +65,13 @@ def explain_contract(
 def _response(loaded: Loaded, text: str) -> Explanation:
     if loaded.plan is None:
         raise Unusable("the contract has errors, so no response is of it", "`ninefold check` shows them")
-    try:
-        return explain_response(loaded, attribution(loaded.plan, text))
-    except NotATrace as error:
-        # A plan is of one dialect, and so is what its service traces.
-        other = loaded.plan_for("postgresql")
-        with suppress(NotATrace):
-            return explain_response(loaded, attribution(other or loaded.plan, text))
-        raise Unusable(f"the response cannot be explained: {error}", *error.help) from None
+    wrong = list[NotATrace]()
+    for plan in loaded.plans():  # each is for one database, and so is what its service traces
+        try:
+            return explain_response(loaded, attribution(plan, text))
+        except NotATrace as error:
+            wrong.append(error)
+    raise Unusable(f"the response cannot be explained: {wrong[0]}", *wrong[0].help)
 
 
 def _meant(loaded: Loaded, wanted: str) -> tuple[str, ...]:

@@ -79,11 +79,11 @@ def _segment(every: tuple[Segment, ...]) -> Segment:
 def read_first(cases: Sequence[Endpoint], checked: Checked) -> Body | None:
     """How a body is read before it is known of which case it is: as some object, or, where no case needs one, not at
     all. None: no case takes one."""
-    each = [body(case, checked) for case in cases]
-    first = next((found for found in each if found is not None), None)
-    if first is None or all(found is None or found.optional for found in each):
-        return first and Body(first.media_types, {"type": "object"}, unknown="ignored", optional=True)
-    return Body(first.media_types, {"type": "object"}, unknown="ignored")
+    bodies = [found for case in cases if (found := body(case, checked)) is not None]
+    if not bodies:
+        return None
+    optional = all(each.optional for each in bodies)
+    return Body(bodies[0].media_types, {"type": "object"}, unknown="ignored", optional=optional)
 
 
 def chosen(stated: Sequence[Endpoint], cases: Sequence[Case], checked: Checked) -> Cases:

@@ -34,12 +34,12 @@ from ninefold.sql.postgresql import POSTGRESQL
 from ninefold.sql.sqlite import SQLITE
 from ninefold.values import Type
 
-_DIALECTS: Final[Mapping[str, Dialect]] = {each.name: each for each in (SQLITE, POSTGRESQL)}
+DIALECTS: Final[Mapping[str, Dialect]] = {each.name: each for each in (SQLITE, POSTGRESQL)}
 
 
 def plan_for(checked: Checked, database: str) -> ServicePlan:
     """The plan for a database by its name: `sqlite`, `postgresql`."""
-    return plan(checked, _DIALECTS[database])
+    return plan(checked, DIALECTS[database])
 
 
 def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:

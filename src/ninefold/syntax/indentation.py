@@ -20,7 +20,7 @@ def first_line(text: str, at: int) -> Problem | None:
     first = len(text) - len(text.lstrip())
     below = [indentation(line, 0) for line in text[line_start(text, at) :].splitlines() if line.strip()]
     if not below or text[at : at + 1] in ("", "}", "]"):
-        return None  # of white space that YAML has none of, nothing is a line
+        return None  # below it are at most characters that are white space to Python and none to YAML
     by = indentation(text, line_start(text, first)) - min(below)
     if by <= 0:
         return None
@@ -54,7 +54,8 @@ def outdented(text: str, at: int, by: int, end: int | None = None) -> Outdent:
 
 
 class Indented:
-    """Which lines of a text are indented too far, as is seen where a key comes twice."""
+    """Which lines of a text are indented too far, as is seen where a key comes twice. `told`: of keys that have nothing
+    below them, and were asked for, whether it is for that."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -74,10 +75,12 @@ class Indented:
             return [] if self.told[at] else None
         repair = outdented(self.text, at, 0)
         self.told[at] = bool(repair.stretches)
+        if not repair.stretches:
+            return None
         line = Mark(at, line_end(self.text, at), "indented as what is above it")
         other = Mark(again.start, again.end, "and nothing is below it")
         message = "the indentation makes this line part of what is above it"
-        return [Problem(INDENTATION, message, (line, other), (), repair)] if repair.stretches else None
+        return [Problem(INDENTATION, message, (line, other), (), repair)]
 
 
 def _without_value(text: str) -> list[int]:

@@ -36,15 +36,7 @@ from ninefold.syntax.libraries import events, yaml
 from ninefold.syntax.mistakes import LastScalar, diagnose
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.syntax.scalars import STYLES, core_value, quoted, read_scalar
-from ninefold.syntax.stretches import (
-    Piece,
-    blank_from,
-    content_start,
-    corrected,
-    in_flow,
-    meant_end,
-    value_end,
-)
+from ninefold.syntax.stretches import Piece, blank_from, content_start, corrected, in_flow, meant_end, value_end
 
 DEEPEST = 64
 """How deep mappings and sequences may stand in one another."""

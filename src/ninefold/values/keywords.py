@@ -17,6 +17,11 @@ EACH: Final = frozenset({*OF_ITEMS, *OF_MEMBERS})
 BY_NAME: Final = frozenset({"properties", "patternProperties", "dependentSchemas"})
 """Those that hold several schemas, each under a name."""
 
+OF_OBJECTS: Final = frozenset(
+    {"properties", *OF_MEMBERS, "required", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas"}
+)
+"""Those that are asked of objects alone."""
+
 UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 """Those that ask which items or members no other schema names."""
 

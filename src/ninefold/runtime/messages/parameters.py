@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from heapq import merge
@@ -62,8 +62,7 @@ class Declared:
             name = parameter.name
             if name in given:
                 value, wrong = reader(given[name])
-                # One more than is told, so that it is told that there are more.
-                failures.extend(invalid(self._place, name, rule, path) for path, rule in islice(wrong, MOST + 1))
+                failures += not_kept(self._place, name, wrong)
             else:
                 value = default
                 if parameter.required and not default:
@@ -71,6 +70,12 @@ class Declared:
             if value:
                 values[name] = value[0]
         return values
+
+
+def not_kept(place: In, name: str, wrong: Iterable[Broken]) -> Iterator[Failure]:
+    """A failure for each rule that the value of a parameter does not keep: one more than is told, so that it is told
+    that there are more."""
+    return (invalid(place, name, rule, path) for path, rule in islice(wrong, MOST + 1))
 
 
 def _reader(parameter: Parameter, place: In) -> Callable[[Sequence[str]], Given]:

@@ -75,9 +75,10 @@ def who_calls(
         return NOBODY, ()
     recalled: Recalled = ()
     for each in came:
-        scheme, recall = each.scheme, each.recall(service, env)
-        if endpoint.grants and is_clients(endpoint, request, scheme):
+        scheme = each.scheme
+        if is_clients(endpoint, request, scheme):
             continue
+        recall = each.recall(service, env)
         if recall is not None:
             caller = caller_of(recall)
             recalled = (*recalled, (recall, caller))

@@ -4,10 +4,9 @@ no step."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from typing import Any, Unpack
 
 import msgspec
@@ -15,15 +14,15 @@ import msgspec
 from ninefold.plan import environment
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import HeaderFields, Request, Response, header_value
-from ninefold.runtime.messages.parameters import Query, parse_query
+from ninefold.runtime.messages.parameters import Query, not_kept, parse_query
 from ninefold.runtime.messages.patches import Edit, blamed, in_body
-from ninefold.runtime.messages.problems import Failure, invalid
-from ninefold.runtime.messages.violations import MOST, broken
+from ninefold.runtime.messages.problems import Failure
+from ninefold.runtime.messages.violations import broken
 from ninefold.runtime.operations.flow import Follow
 from ninefold.runtime.operations.read import Call
 from ninefold.runtime.request.behind import Behind
 from ninefold.runtime.request.callers import Presented, presented
-from ninefold.runtime.request.endpoints import Admission, Endpoint, Name
+from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.idempotency import Held
 from ninefold.runtime.request.precedents import Precedents
 from ninefold.runtime.request.rates import TRY_AGAIN, Told
@@ -31,7 +30,7 @@ from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller, after_scheme
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.store.protocol import Row, Stored
-from ninefold.values import Invalid, Value
+from ninefold.values import Invalid
 
 log = logging.getLogger("ninefold.server")
 
@@ -82,14 +81,6 @@ class Asked(msgspec.Struct, eq=False):
 
     def repeats(self) -> None:
         self.repeated = True
-
-
-def _not_held(name: Name, value: Value) -> Iterator[Failure]:
-    """What is wrong with a value of the path that a new row is to have."""
-    assert name.held is not None
-    # One more than is told, so that it is told that there are more.
-    for path, rule in islice(broken(name.held, value), MOST + 1):
-        yield invalid("path", name.name, rule, path)
 
 
 class Exchange(msgspec.Struct, eq=False):
@@ -167,9 +158,9 @@ class Exchange(msgspec.Struct, eq=False):
                 self.refuse(Failure("not found", name.resource))
                 self.addressable = False
         self.env[environment.PATH] = values
-        stored = [each for each in self.endpoint.names if each.held is not None]
-        if stored and self.addressable:
-            wrong = [found for each in stored for found in _not_held(each, values[each.name])]
+        held = [(each.name, each.held) for each in self.endpoint.names if each.held is not None]
+        if held and self.addressable:
+            wrong = [found for name, held_to in held for found in not_kept("path", name, broken(held_to, values[name]))]
             self.refuse(*wrong)
             # A row as it would be with such a value is asked nothing.
             self.refuses(path=bool(wrong))

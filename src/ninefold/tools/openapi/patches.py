@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from ninefold.tools.openapi.service import Json
+from ninefold.values.keywords import OF_OBJECTS, SAME_VALUE
 
 _OF_PARTS: Final = ("properties", "patternProperties")
-_OF_OBJECTS: Final = frozenset(
-    (*_OF_PARTS, "additionalProperties", "required", "minProperties", "maxProperties", "propertyNames",
-     "dependentRequired", "dependentSchemas", "unevaluatedProperties")
-)  # fmt: skip
-_OF_WHOLES: Final = frozenset(("$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "enum", "const"))
+_OF_WHOLES: Final = frozenset({"$ref", "enum", "const", *SAME_VALUE}) - OF_OBJECTS
 _NOTHING: Final[Json] = {"type": "null"}
 
 
@@ -35,9 +32,7 @@ def as_patch(schema: Json | bool) -> Json:
     others = [each for each in types if each != "object"]
     if not others:
         return members
-    return {
-        "anyOf": [{key: each for key, each in schema.items() if key not in _OF_OBJECTS} | {"type": others}, members]
-    }
+    return {"anyOf": [{key: each for key, each in schema.items() if key not in OF_OBJECTS} | {"type": others}, members]}
 
 
 def _or_nothing(schema: Json | bool) -> Json:
