@@ -50,6 +50,9 @@ WRONG = {
 }
 
 
+UNREAD = "its URL cannot be read, or a file that it names"
+
+
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     return Certificates(tmp_path_factory.mktemp("certificates"))
@@ -87,6 +90,43 @@ def test_of_several_postgresql_the_one_with_the_right_certificate_is_taken(
         with serving_from(plan, opened.database, {}) as client:
             person(client)
         assert set(bad.clear) | set(good.clear) == {ASKED} and not bad.agreed and good.agreed
+
+
+def test_postgresql_is_believed_by_the_authorities_of_the_machine(
+    certificates: Certificates, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """libpq, "Client Verification of Server Certificates": `system`, which asks for the name of the host too."""
+    name = server.database().partition("?")[0].rpartition("/")[2]
+    plan = compiled(CONTRACT).plan_for("postgresql")
+    assert plan is not None
+
+    def refused(own: Issued, more: str = "") -> str | None:
+        with postgresql(own) as front:
+            url = f"postgresql://ninefold@localhost:{front.port}/{name}?sslrootcert=system{more}"
+            opened = open_database(url, plan)
+            if isinstance(opened, Opened):
+                opened.database.close()
+                assert front.agreed and set(front.clear) == {ASKED}
+                return None
+            assert not front.agreed
+            return opened.message
+
+    right = certificates.of["right"]
+    assert WRONG["of nobody known"] in str(refused(right))
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificates.trusted))
+    assert refused(right) is None
+    assert refused(right, f"&sslcert={right.certificate}&sslkey={right.key}") is None
+    assert UNREAD in str(refused(right, f"&sslcert={right.key}"))
+    for wrong, why in WRONG.items():
+        assert why in str(refused(certificates.of[wrong], "&sslmode=require"))
+
+
+@pytest.mark.parametrize("name", ["sslrootcert", "sslcrl", "sslcert", "sslkey"])
+def test_a_file_that_a_url_names_has_to_be_there(name: str) -> None:
+    plan = compiled(CONTRACT).plan_for("postgresql")
+    assert plan is not None
+    refused = open_database(f"postgresql://ninefold@localhost:1/orders?sslmode=verify-full&{name}=/nowhere.pem", plan)
+    assert isinstance(refused, Refused) and UNREAD in refused.message
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from asyncpg import exceptions
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.addresses import unreachable
 from ninefold.runtime.store import postgresql_settings as settings
+from ninefold.runtime.store.postgresql_tls import trust
 from ninefold.runtime.store.protocol import Conflicting, NoValue, Row, Stored, TooLong, Unavailable, Yielded
 from ninefold.sql.fragment import identifier
 from ninefold.sql.postgresql import fitted, numbered
@@ -175,17 +176,17 @@ class Link:
     ) -> Link:
         """`bounds`: settings of its session, or of each transaction of a pooled one that begins with `local`. `kind`:
         of the server. Raises Lost, caused by what the driver raised."""
-        connecting = asyncpg.connect(
-            url,
-            timeout=CONNECTING_SECONDS,
-            statement_cache_size=0,
-            server_settings=settings.POOLED if pooled else settings.of_session(bounds),
-            # What the pooler says of a server is what it was told by the first that it knew.
-            target_session_attrs="any" if pooled else kind,
-            connection_class=_Connection,
-        )
         try:
-            connection = await connecting
+            connection = await asyncpg.connect(
+                url,
+                timeout=CONNECTING_SECONDS,
+                statement_cache_size=0,
+                server_settings=settings.POOLED if pooled else settings.of_session(bounds),
+                # What the pooler says of a server is what it was told by the first that it knew.
+                target_session_attrs="any" if pooled else kind,
+                connection_class=_Connection,
+                **trust(url),
+            )
             if pooled:
                 return cls(connection, settings.of_transaction(bounds, connection))
             await settings.set_later(connection, CONNECTING_SECONDS)
