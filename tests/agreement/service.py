@@ -41,7 +41,7 @@ from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.protocol import Refused, Session, Store
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.sql.fragment import identifier
-from ninefold.values import to_sqlite
+from ninefold.values.stored import to_sqlite
 
 Fields = Mapping[str, Any]
 Sent = tuple[int, Mapping[str, str], bytes]

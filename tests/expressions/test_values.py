@@ -26,12 +26,11 @@ from ninefold.values import (
     duration,
     duration_text,
     from_json,
-    from_sqlite,
     timestamp,
     to_json,
-    to_sqlite,
 )
 from ninefold.values.of_schemas import from_schema
+from ninefold.values.stored import from_sqlite, to_sqlite
 from ninefold.values.texts import from_text
 
 LINE = Object(members={"at": Timestamp(), "n": Integer(), "x": Number(nullable=True)})

@@ -22,7 +22,8 @@ from ninefold.sql.plpgsql import FUNCTIONS
 from ninefold.sql.postgresql import POSTGRESQL
 from ninefold.sql.postgresql_columns import stored_form
 from ninefold.sql.sqlite import SQLITE
-from ninefold.values import Boolean, Integer, Number, Type, to_sqlite
+from ninefold.values import Boolean, Integer, Number, Type
+from ninefold.values.stored import to_sqlite
 
 EACH: Final = pytest.mark.parametrize("dialect", [SQLITE, POSTGRESQL], ids=lambda dialect: dialect.name)
 

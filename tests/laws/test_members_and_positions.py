@@ -17,8 +17,9 @@ from ninefold.expressions.binds import binder
 from ninefold.expressions.evaluate import ROWS, EvaluationError, compile
 from ninefold.expressions.scope import Model, ResourceShape, Scope
 from ninefold.sql.expressions import sql_problem, to_sql
-from ninefold.values import Anything, Array, Boolean, Integer, Object, Row, Text, Type, from_sqlite, to_sqlite
+from ninefold.values import Anything, Array, Boolean, Integer, Object, Row, Text, Type
 from ninefold.values.of_schemas import from_schema
+from ninefold.values.stored import from_sqlite, to_sqlite
 
 NAMES: Final = ("a", "b", "k", "a-b", 'a"b', "é")
 FIELDS: Final[dict[str, Type]] = {

@@ -34,10 +34,9 @@ from ninefold.values import (
     Text,
     Timestamp,
     Type,
-    from_sqlite,
     optional,
-    to_sqlite,
 )
+from ninefold.values.stored import from_sqlite, to_sqlite
 
 JSON: Final = st.recursive(
     st.none() | st.booleans() | INTEGERS | NUMBERS | TEXTS | TIMES,

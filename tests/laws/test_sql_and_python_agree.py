@@ -17,7 +17,8 @@ from ninefold.expressions.evaluate import ROWS, EvaluationError, compile
 from ninefold.expressions.tree import Select, Typed, rewrite
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.expressions import sql_problem, to_sql
-from ninefold.values import Row, from_sqlite
+from ninefold.values import Row
+from ninefold.values.stored import from_sqlite
 
 ERROR = object()
 RELAXED = settings(

@@ -15,19 +15,8 @@ from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.scope import Model, ResourceShape, Scope
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.expressions import sql_problem, to_sql
-from ninefold.values import (
-    Anything,
-    Array,
-    Boolean,
-    Integer,
-    Number,
-    Object,
-    Row,
-    Text,
-    Type,
-    Value,
-    from_sqlite,
-)
+from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, Row, Text, Type, Value
+from ninefold.values.stored import from_sqlite
 
 ANY: Final = Anything(nullable=True)
 FIELDS: Final[dict[str, Type]] = {

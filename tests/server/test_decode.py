@@ -14,8 +14,9 @@ from ninefold.runtime.messages.decode import Body
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure
-from ninefold.values import Array, Boolean, Integer, Number, Object, Text, from_sqlite
+from ninefold.values import Array, Boolean, Integer, Number, Object, Text
 from ninefold.values.json_numbers import decoding, huge
+from ninefold.values.stored import from_sqlite
 
 NOTE, CHANGE = Body(NEW_NOTE), Body(CHANGED_NOTE)
 ZERO = Constant(0, Integer())

@@ -18,7 +18,7 @@ from ninefold.runtime.operator.rows import Caller, stated_rows
 from ninefold.runtime.store.carry_over import Beside, CarriedOver, NotCarried, NotMade, carry_over, has_another_shape
 from ninefold.runtime.store.protocol import Refused, Stored
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
-from ninefold.values import from_sqlite, to_sqlite
+from ninefold.values.stored import from_sqlite, to_sqlite
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.reads import NO_MODEL
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Constant, Select, Typed, Variable
-from ninefold.values import SQLiteValue, sqlite_writer
+from ninefold.values.stored import SQLiteValue, sqlite_writer
 
 _OF_SEVERAL: Final = (dict, list)
 _KINDS_OF_SEVERAL: Final = frozenset(_OF_SEVERAL)

@@ -24,11 +24,11 @@ from ninefold.values import (
     Integer,
     Number,
     Object,
-    SQLiteValue,
     Text,
     Timestamp,
     Type,
 )
+from ninefold.values.stored import SQLiteValue
 
 
 def bound(type_: Type) -> str:

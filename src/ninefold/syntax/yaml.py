@@ -33,9 +33,10 @@ from ninefold.diagnostics.suggest import nearest
 from ninefold.syntax.excerpt import Blank, Excerpt, Mark, Mask, Outdent, Problem, Readable, Space, readable
 from ninefold.syntax.indentation import Indented
 from ninefold.syntax.libraries import events, yaml
-from ninefold.syntax.mistakes import LastScalar, diagnose
+from ninefold.syntax.mistakes import diagnose
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
 from ninefold.syntax.scalars import STYLES, core_value, quoted, read_scalar
+from ninefold.syntax.stops import LastScalar
 from ninefold.syntax.stretches import Piece, blank_from, content_start, corrected, in_flow, meant_end, value_end
 
 DEEPEST = 64

@@ -22,12 +22,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from math import isfinite
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from ninefold.diagnostics import regex
-from ninefold.values.json_numbers import decoded
 
 
 class _Type(msgspec.Struct, frozen=True, tag_field="type", omit_defaults=True, kw_only=True):
@@ -301,46 +300,7 @@ def from_json(type_: Type, value: object) -> Value:
     return json_reader(type_)(value)
 
 
-# ── SQLite ────────────────────────────────────────────────────────────────────────────────────────────────
-
-SQLiteValue: TypeAlias = None | int | float | str | bytes
-
-
-def sqlite_writer(type_: Type) -> Callable[[Any], SQLiteValue] | None:
-    """A function from a Python value to the form that SQLite stores; `None`: the value as it is."""
-    match type_:
-        case Boolean():
-            return lambda value: None if value is None else int(value)
-        case Array() | Object() | Anything():
-            return lambda value: None if value is None else json_text(value)
-        case _:
-            return None
-
-
-def sqlite_reader(type_: Type) -> Callable[[Any], Value] | None:
-    """A function from what SQLite stores to the Python value; `None`: the value as it is."""
-    match type_:
-        case Boolean():
-            return lambda stored: None if stored is None else bool(stored)
-        case Number():  # one zero: SQL computes two
-            return lambda stored: None if stored is None else stored or 0.0
-        case Array() | Object() | Anything():
-            return lambda stored: None if stored is None else decoded(stored)
-        case _:
-            return None
-
-
-def to_sqlite(type_: Type, value: Value) -> SQLiteValue:
-    """The form that SQLite stores. Where it is hot, keep a `sqlite_writer`."""
-    write = sqlite_writer(type_)
-    return cast(SQLiteValue, value if write is None else write(value))
-
-
-def from_sqlite(type_: Type, stored: SQLiteValue) -> Value:
-    """The Python value of what SQLite stores. Where it is hot, keep a `sqlite_reader`."""
-    read = sqlite_reader(type_)
-    return stored if read is None else read(stored)
-
+# ── Python to JSON ────────────────────────────────────────────────────────────────────────────────────────
 
 _encoder: Final = msgspec.json.Encoder()
 

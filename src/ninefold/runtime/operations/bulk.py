@@ -25,7 +25,8 @@ from ninefold.runtime.operations.events import Event, arise, subscribe
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Conflicting, Session, Stored
 from ninefold.runtime.store.statements import NO_SWITCHES, Prepared, RowReader
-from ninefold.values import Value, sqlite_writer
+from ninefold.values import Value
+from ninefold.values.stored import sqlite_writer
 
 T = TypeVar("T")
 

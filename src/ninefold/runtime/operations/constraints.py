@@ -26,7 +26,8 @@ from ninefold.runtime.messages.violations import Path, broken
 from ninefold.runtime.operations.flow import Next, Select, Wait
 from ninefold.runtime.store.protocol import NoValue, Row, Session, Stored, TooLong
 from ninefold.runtime.store.statements import Prepared, RowReader
-from ninefold.values import Invalid, Value, json_reader, required, sqlite_reader, to_json
+from ninefold.values import Invalid, Value, json_reader, required, to_json
+from ninefold.values.stored import sqlite_reader
 
 NOT_MADE = (EvaluationError, TooMuch, NoValue, TooLong)
 """What is raised, besides refusals, where a value that the contract gives cannot be made, or not be stored."""

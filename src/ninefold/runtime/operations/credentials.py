@@ -29,7 +29,7 @@ from ninefold.runtime.operations.flow import Compute, Next, Select, Wait
 from ninefold.runtime.sources import Sources, moved
 from ninefold.runtime.store.protocol import Row, Session, Stored
 from ninefold.runtime.store.statements import Prepared
-from ninefold.values import sqlite_reader
+from ninefold.values.stored import sqlite_reader
 
 if TYPE_CHECKING:
     from argon2 import PasswordHasher

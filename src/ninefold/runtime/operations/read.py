@@ -28,7 +28,8 @@ from ninefold.runtime.operations.flow import Next, Select, Wait
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.statements import NO_SWITCHES, Chosen, Prepared
-from ninefold.values import GREATEST_INTEGER, sqlite_reader
+from ninefold.values import GREATEST_INTEGER
+from ninefold.values.stored import sqlite_reader
 
 Values: TypeAlias = dict[str, Any]
 

@@ -31,7 +31,7 @@ from ninefold.runtime.sources import EVER, Sources, moved
 from ninefold.runtime.store.protocol import Row, Session
 from ninefold.runtime.store.statements import Prepared
 from ninefold.sql import nodes, savepoints
-from ninefold.values import sqlite_reader
+from ninefold.values.stored import sqlite_reader
 
 BATCH = 200
 """Transitions that are taken in one transaction: other writes wait for no more."""

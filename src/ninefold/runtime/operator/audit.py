@@ -24,7 +24,7 @@ from ninefold.plan.schema import Stored as StoredRows
 from ninefold.runtime.messages.schemas import refuse_to_fetch
 from ninefold.runtime.store import record
 from ninefold.runtime.store.protocol import Row, Session, Stored, Unfit
-from ninefold.values import sqlite_reader
+from ninefold.values.stored import sqlite_reader
 
 SECONDS = 2.0
 """How long counting may take in all."""

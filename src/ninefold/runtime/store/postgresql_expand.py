@@ -39,7 +39,8 @@ from ninefold.runtime.store.worked import filled
 from ninefold.sql.fragment import identifier, literal
 from ninefold.upgrade import steps
 from ninefold.upgrade.running import Between, Hold, Running, between
-from ninefold.values import Boolean, Digest, to_sqlite
+from ninefold.values import Boolean, Digest
+from ninefold.values.stored import to_sqlite
 
 _IS_VALID: Final = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)"
 

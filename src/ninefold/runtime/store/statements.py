@@ -13,7 +13,8 @@ from ninefold.expressions.tree import Typed, free_variables
 from ninefold.plan.statement import Statement
 from ninefold.runtime.cache import Cache
 from ninefold.runtime.store.protocol import REFUSING, BoundStatement, Database, Row, Session, Single, Stored, Unbound
-from ninefold.values import Value, sqlite_reader
+from ninefold.values import Value
+from ninefold.values.stored import sqlite_reader
 
 Chosen: TypeAlias = tuple[str, Callable[[Env], list[Stored]]]
 """A text, and what gives its binds."""

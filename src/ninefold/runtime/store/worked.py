@@ -16,7 +16,8 @@ from ninefold.sql.fragment import identifier
 from ninefold.upgrade.as_it_was import free_members
 from ninefold.upgrade.sources import Kept
 from ninefold.upgrade.steps import Fill, Reads, Remake
-from ninefold.values import Type, from_sqlite, to_sqlite
+from ninefold.values import Type
+from ninefold.values.stored import from_sqlite, to_sqlite
 
 Worked: TypeAlias = tuple[tuple[str, ...], Callable[[Sequence[Stored]], Stored]]
 """The columns that a value is worked out of, and how: of what they hold, each in the form that SQLite stores. Raises
