@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Final
 
 from ninefold.checked.operations import Operation
@@ -56,7 +56,7 @@ def judge(
     for each in requirements:
         fails = "(" + each.holds + ") IS NOT TRUE"
         read = each.holds.binds if each.scope is Scope.PATH else (*each.holds.binds, *which)
-        fails = all_of([*_not_refused(read), fails])
+        fails = all_of([*not_refused(frozenset[str]().union(*map(of_request, read))), fails])
         match each.scope:
             case Scope.PATH | Scope.PRESENCE:
                 # One cause, one condition: a row that is not there is not also unseen, and nothing behind it is there.
@@ -96,9 +96,8 @@ def judge(
     )
 
 
-def _not_refused(read: Sequence[Typed]) -> list[Fragment]:
-    """That the request is not refused for what is read of it."""
-    parts = frozenset[str]().union(*map(of_request, read))
+def not_refused(parts: Set[str]) -> list[Fragment]:
+    """That the request is not refused for what is read of these parts of it."""
     found = [inputs.BODY_IS_REFUSED] if "body" in parts else []
     found += [inputs.PARAMETERS_ARE_REFUSED] if parts - {"body"} else []
     return [bind(each) + " IS NOT TRUE" for each in found]

@@ -14,7 +14,7 @@ from ninefold.checked.operations import Mutation, Parameter
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.compile.endpoints.assignments import giver
-from ninefold.compile.judge import Made
+from ninefold.compile.judge import Made, not_refused
 from ninefold.compile.perspective import Perspective
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import computed_of, fields_read, may_fail
@@ -143,7 +143,9 @@ class Making:
             held = self.held(field, typed, (sure or {}).get(name))
             if held is not None:
                 found[name] = held
-                made.append(Made(name, field.type, *values[name], held.schema is not None, asked))
+                # All values are there only where nothing in the body is refused.
+                known = not_refused({each.location.place for each in held.origins} - {"body"})
+                made.append(Made(name, field.type, *values[name], held.schema is not None, (*known, *asked)))
         return made, found
 
     # ── Whether a value is as its field says ──────────────────────────────────────────────────────────────────
