@@ -293,7 +293,7 @@ def _of_items(value: Any, member: BodyMember, endpoint: Endpoint, checked: Check
                 around = at(item, names[1:-1])
                 if one is not ABSENT:
                     yield from broken_rules(field_.schema, one, path)
-                elif field_.required and isinstance(around, dict):
+                elif (field_.required or not field_.type.nullable) and isinstance(around, dict):
                     yield path, "required"
 
 

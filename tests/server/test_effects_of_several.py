@@ -247,6 +247,17 @@ def test_what_is_wrong_with_an_item_is_told_at_its_place(
     assert kinds(service) == []
 
 
+@pytest.mark.parametrize("made", ["on create", "on change"])
+def test_an_item_that_leaves_out_what_a_row_always_has_is_told_at_its_place(tmp_path: Path, made: str) -> None:
+    """What `sets` gives stands in the place of what would be made; nothing makes a value of no value."""
+    stated = CONTRACT.replace("{type: integer, minimum: 1}", f"{{type: integer, minimum: 1, {made}: 1}}", 1)
+    with running(tmp_path / "shop.db", stated.replace("[order, product, quantity]", "[order, product]")) as service:
+        service.http.post("/products", json={"id": "tea", "price": 3})
+        refused = service.http.post("/orders", json={"lines": [{"product": "tea", "quantity": 1}, {"product": "tea"}]})
+        found = [(each["pointer"], each["rule"]) for each in refused.json()["fields"]]
+        assert (refused.status_code, found) == (422, [("/lines/1/quantity", "required")]), refused.text
+
+
 def test_invariants_hold_of_new_rows_and_of_those_that_read_them(service: Running) -> None:
     for id in ("a", "b"):
         service.http.post("/products", json={"id": id, "price": 1})

@@ -10,6 +10,7 @@ from ninefold.checked.resources import Field, Resource
 from ninefold.checks.findings import Findings
 from ninefold.diagnostics.codes import NO_ROW, NOT_THE_CLIENTS, ONE_ROW, PATH_OF_CREATE
 from ninefold.diagnostics.diagnostic import Label
+from ninefold.diagnostics.frozen import replace
 from ninefold.expressions import ast
 from ninefold.expressions.reads import is_new_each_time
 from ninefold.expressions.tree import Call, Select, Typed, Variable, free_variables
@@ -72,14 +73,15 @@ def check_addressing(
         return
     elif named_by(endpoint, names, resource, findings) is None:
         identifier = " and ".join(f"`{{{each}}}`" for each in resource.primary_key)
-        all_of = kind_of(verb).of_all
+        alone = does[:1] if kind_of(verb).of_all and len(does := value_of(endpoint.does) or ()) == 1 else ()
+        of_all = tuple(f"to act on all of which `where` holds: `{replace(each, all=True).written}`" for each in alone)
         findings.say(
             NO_ROW,
             f"`{endpoint.key}` does not say which `{resource.name}`",
             Label(endpoint.span, "may be several rows" if names else "names no row"),
             help=(
                 f"put its primary key into the path, as {identifier}, or say it by `where: {resource.name} == …`",
-                *((f"to act on all of which `where` holds: `{verb} all {resource.name}`",) if all_of else ()),
+                *of_all,
             ),
         )
 

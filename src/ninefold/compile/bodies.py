@@ -202,8 +202,9 @@ def _of_items(effect: Effect, resource: Resource, unknown: str) -> dict[str, Any
     for leaf in given_by_items(effect):
         field = resource.fields[leaf.field]
         schema: dict[str, Any] = {**field.held_to(unknown)}
+        needed = field.required or not field.type.nullable  # nothing makes what an item leaves out
         for name in reversed(leaf.pointer[2:]):
-            schema = {"type": "object", "properties": {name: schema}} | ({"required": [name]} if field.required else {})
+            schema = {"type": "object", "properties": {name: schema}} | ({"required": [name]} if needed else {})
         found = _both(found, schema)
     return found
 

@@ -199,6 +199,8 @@ class Parts(ABC):
                 return (f"write `duration('{literal}')`",)
             case ((Integer() | Number() | Boolean() | Timestamp() | Duration()), Text()):
                 return ("`string(x)` makes a string of it",)
+            case Text(), Digest() if isinstance(part, Call) and part.function == "token":
+                return ("`on create: token()` makes it, and `on change: {FIELD: token()}` anew where FIELD changes",)
             case Text(), Integer() if literal is None:
                 return ("`int(x)` makes an integer of a string",)
             case Array(), Boolean():
