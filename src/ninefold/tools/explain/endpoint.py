@@ -87,7 +87,9 @@ def _untold(g: Grounds, endpoint: Endpoint, mentioned: Set[Place]) -> list[Item]
         return any(start <= place <= end for place in mentioned)
 
     facts = [(each.attribute, getattr(endpoint, each.attribute)) for each in members(Endpoint)]
-    return told(g, endpoint, but={name for name, fact in facts if not isinstance(fact, Shown) or is_told(fact.span)})
+    # What an older version has nothing of is empty there.
+    untold = {name for name, fact in facts if isinstance(fact, Shown) and fact.value != () and not is_told(fact.span)}
+    return told(g, endpoint, but={name for name, _ in facts} - untold)
 
 
 def _chosen(g: Grounds, endpoint: Endpoint) -> list[Item]:

@@ -256,7 +256,10 @@ class Grounds:
         ]
 
     def unmentioned(self, node: Node, mentioned: set[int]) -> list[Item]:
-        """What is written in a stretch of facts on lines that no item is about, as it is written."""
+        """What is written in a stretch of facts on lines that no item is about, as it is written; of an older version
+        nothing, as what it does not have is written there as well."""
+        if any(each.contract is self.contract for each in self.loaded.older):
+            return []
         found: dict[int, Item] = {}
         for span, text in leaves(node):
             line = self.line(span)

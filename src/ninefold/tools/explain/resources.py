@@ -10,7 +10,7 @@ from typing import Any
 from ninefold.contract.shared_types import own_members, own_needed, types_in
 from ninefold.diagnostics.source import Span
 from ninefold.language.check import Check
-from ninefold.language.fact import Name, Shown, value_of
+from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.json_schema import TELLING
 from ninefold.language.resources import Field, Resource, SharedType
 from ninefold.language.schemas import Schema
@@ -47,12 +47,28 @@ def _value(value: Any) -> str:
 
 
 def field(g: Grounds, resource: Resource, own: Field) -> Item:
-    """A field with all that is said of it, and the shared types that its schema uses."""
-    facts = list(_of_field(g, own))
+    """A field with all that is said of it, and the shared types that its schema uses; in an older version, as callers
+    of that see it."""
+    seen = own.seen
+    if seen is not None and seen.called is None:
+        return g.item(f"`{own.name}`: not there in this version", own.span, meanings=("older fields",))
+    shown = own if seen is None or seen.instead is None else g.fields(resource.name)[seen.instead]
+    facts = [*_of_field(g, shown), *(told(g, own, "on_create", "on_change") if shown is not own else ())]
+    if seen is not None and seen.stored is not None:
+        facts.append(g.item(f"what is kept of it: `{seen.stored.text}`", seen.stored.span, meanings=("older fields",)))
+    if seen is not None and seen.schema is not None and shown is own:
+        facts += asked(g, seen.schema)
     facts += [g.item("required", name.span) for name in value_of(resource.required) or () if name.text == own.name]
-    schema = value_of(own.schema)
+    schema = value_of(shown.schema)
     types = [] if schema is None else list(_types_used(g, schema.json, set()))
-    return g.together(f"`{own.called or own.name}`", own.span, [*facts, *types])
+    return g.together(f"`{own.called}`", own.span, [*facts, *types])
+
+
+def fields(g: Grounds, resource: Resource, fact: Fact[tuple[Field, ...]]) -> list[Item]:
+    """Those of a resource, each once: what is shown in the place of one is told there."""
+    instead = {each.seen.instead for each in value_of(fact) or () if each.seen is not None}
+    own = [each for each in value_of(fact) or () if each.name not in instead]
+    return [field(g, resource, each) for each in own] or g.fact("fields", fact)
 
 
 def _of_field(g: Grounds, own: Field) -> Iterator[Item]:
@@ -107,7 +123,7 @@ def resource(g: Grounds, own: Resource) -> Item:
     facts = told(
         g,
         own,
-        fields=each("fields", partial(field, g, own)),
+        fields=partial(fields, g, own),
         required=lambda fact: [] if isinstance(fact, Shown) else g.fact("required", fact),  # told at each field
         unique=each(
             "unique", lambda group: g.item(f"unique together: {listed(group)}", group[0].span, meanings=("values",))
