@@ -14,6 +14,7 @@ from tests.slices import some
 
 from ninefold.diff.compare import diff
 from ninefold.diff.verdicts import Audience, Effect, Verdict, gravest
+from ninefold.pipeline import Loaded
 
 PAIRS: list[dict[str, Any]] = msgspec.yaml.decode(Path(__file__).with_name("pairs_of_cases.yaml").read_bytes())
 TAKEN = some(PAIRS, 10)
@@ -47,3 +48,33 @@ def test_a_member_more_is_compatible_wherever_unknown_ones_are_refused(own: str)
     assert less != text
     found = diff(loaded("old.md", less), loaded("new.md", text))
     assert [each.verdict for each in found.findings] == ["compatible"]
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "verdict"),
+    [
+        (("cascade", "cascade"), ("cascade", "restrict"), "breaking"),
+        (("cascade", "cascade"), ("restrict", "cascade"), "breaking"),
+        (("cascade", "restrict"), ("restrict", "restrict"), "breaking"),
+        (("set null", "restrict"), ("cascade", "restrict"), "breaking"),
+        (("cascade", "restrict"), ("cascade", "cascade"), "compatible"),
+        (("restrict", "restrict"), ("cascade", "restrict"), "compatible"),
+        (("cascade", "restrict"), ("set null", "restrict"), "compatible"),
+        (("set null", "cascade"), ("set null", "restrict"), None),
+        (("set null", "set null"), ("cascade", "set null"), None),
+    ],
+)
+def test_what_keeps_a_row_keeps_what_it_would_fall_with(
+    was: tuple[str, str], now: tuple[str, str], verdict: Verdict | None
+) -> None:
+    """Requests delete projects, and tasks and steps only with them: what is said of tasks, and of steps."""
+    [directory] = [each for each in DIRECTORIES if each.name == "tasks-of-projects-in-nested-paths"]
+    text = (directory / "contract.md").read_text(encoding="utf-8")
+
+    def stated(words: tuple[str, str]) -> Loaded:
+        pairs = zip(("tasks", "steps"), words, strict=True)
+        edits = [[f"inverse: {of}, on delete: cascade", f"inverse: {of}, on delete: {word}"] for of, word in pairs]
+        return loaded(directory.name, edited(text, edits))
+
+    effects = [one for each in diff(stated(was), stated(now)).findings for one in each.effects]
+    assert [one.verdict for one in effects if one.audience == "senders"] == ([] if verdict is None else [verdict])

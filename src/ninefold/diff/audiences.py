@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any, Final, TypeAlias
 
 from ninefold.contract.service import Contract
+from ninefold.contract.survey import Survey
 from ninefold.contract.writes import acted_on
 from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import Change
 from ninefold.diff.schemas import steps
 from ninefold.diff.shown import reads
 from ninefold.diff.verdicts import WHO, Direction, Effect, Promise, effects, side_of
-from ninefold.language.fact import value_of
+from ninefold.language.fact import text_of, value_of
 from ninefold.language.key import Side
 from ninefold.plan.problems import ErrorCode
 from ninefold.plan.service import ServicePlan
@@ -291,23 +292,32 @@ def besides(change: Change, way: Direction, alone: Alone, both: Both, promise: P
 def _refused(change: Change, both: Both, promise: Promise) -> Iterator[Effect]:
     """Of the references that come or go with a change, however much it is of: those that refuse a deletion which both
     contracts have."""
-    contracts = both.old.contract, both.new.contract
-    taken, remain = map(_taken, contracts)
-    deleted = {subject for verb, subject in taken & remain if verb == "delete"}
+    taken, remain = map(_taken, _contracts(both))
+    deleted = {subject for verb, subject in taken & remain if verb == "delete" and subject is not None}
     was, now = (
-        {each for each in _restricting(of, deleted) if each[: len(change.names)] == change.names} for of in contracts
+        {names: each for names, each in _refusing(of, deleted) if names[: len(change.names)] == change.names}
+        for of in _contracts(both)
     )
     if was != now and change.how != "renamed":
-        yield from effects("takes", "less" if now - was else "more", promise, said=_REFUSED)
+        less = any(each > was.get(names, 0) for names, each in now.items())
+        yield from effects("takes", "less" if less else "more", promise, said=_REFUSED)
 
 
-def _restricting(contract: Contract, deleted: Set[str | None]) -> Iterator[tuple[str, ...]]:
-    """The `on delete` that refuse to delete rows of some resources, by their names."""
-    for resource in value_of(contract.resources.resources) or ():
-        for field in value_of(resource.fields) or ():
-            target, word = value_of(field.references), value_of(field.on_delete)
-            if target is not None and word is not None and target.text in deleted and word.text == "restrict":
-                yield resource.name, "fields", field.name, "on delete"
+def _refusing(contract: Contract, deleted: Set[str]) -> Iterator[tuple[tuple[str, ...], int]]:
+    """The `on delete` that refuse to delete rows of some resources, or of those that fall with them, by their names.
+    2: wherever a row refers to one; 1: only where another one refuses to let that row fall."""
+    graph = Survey(contract).graph
+
+    def words(target: str) -> Iterator[tuple[str, str, str | None]]:
+        return ((name, each.name, text_of(each.on_delete)) for name, each in graph.referring.get(target, ()))
+
+    def keeps(resource: str) -> bool:
+        return any(word == "restrict" for each in graph.falling_with(resource) for _, _, word in words(each))
+
+    for target in frozenset().union(*map(graph.falling_with, deleted)):
+        for resource, field, word in words(target):
+            if word == "restrict" or (word == "cascade" and keeps(resource)):
+                yield (resource, "fields", field, "on delete"), 2 if word == "restrict" else 1
 
 
 def _of_function(change: Change, path: str) -> Iterator[Effect]:
