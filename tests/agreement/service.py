@@ -265,9 +265,14 @@ class RealService:
         await application.go_on(asking, response, scope, receive, send)
 
     def _counted(self) -> list[list[tuple[str, list[int]]]]:
-        """What each rate has counted, by its keys, to be compared."""
+        """What each rate has counted, by its keys, to be compared: of those that are not as new, which it forgets when
+        it comes to look at them."""
         ways = zip(map(algorithm, self._plan.limits.rates), self._application.service.rates, strict=True)
-        return [[(key, [*way.numbers_of(state)]) for key, state in rate.counts()] for way, rate in ways]
+        now = self._fate.elapsed()
+        return [
+            [(key, [*way.numbers_of(state)]) for key, state in rate.counts() if way.standing(state, now).reset]
+            for way, rate in ways
+        ]
 
 
 def _events(content: bytes) -> list[dict[str, Any]]:

@@ -130,3 +130,25 @@ def test_of_an_object_both_a_field_and_a_type_speak_member_by_member() -> None:
         *[("/b", "minProperties"), ("/b/v/0", "pattern"), ("/b/v/1", "type")],
         *[("/b/w/0", "type"), ("/b/w/1", "pattern")],
     ]
+
+
+@pytest.mark.parametrize("asks", [{}, {"oneOf": [{"minProperties": 2}]}, {"minProperties": 2}], ids=str)
+@pytest.mark.parametrize("patch", [None, "merge", "json-patch"])
+def test_what_nobody_knows_counts_as_it_came_and_does_not_then(patch: str | None, asks: dict[str, Any]) -> None:
+    """Where it is ignored, the type of a body is asked twice."""
+    does = {"does": "create item"} if patch is None else {"does": "update item", "patch": patch}
+    key = "POST /items" if patch is None else "PATCH /items/{id}"
+    ends = {201 if patch is None else 200: "item"}
+    said = contract(
+        {"item": {"fields": {**ITEM, "id": {"type": "string", "on create": "uuid()"}}}},
+        {key: {**does, "body": {"$ref": "#/types/whole"}, "responses": ends}},
+    )
+    said["endpoints"]["requests"]["unknown members"] = "ignored"
+    said["resources"]["types"] = {"whole": {"type": "object", "properties": {"a": {"type": "string"}}, **asks}}
+    method, target = key.replace("{id}", "i").split()
+    for body in ({"a": "x", "unheard": 1}, {"unheard": 1, "of": 2}):
+        sent = [{"op": "add", "path": f"/{name}", "value": value} for name, value in body.items()]
+        [told] = answers(
+            said, [("item", {"id": "i", "a": "z"})], give(method, target, sent if patch == "json-patch" else body)
+        )
+        assert (told.status == 422) is bool(asks), body

@@ -133,3 +133,31 @@ def test_an_effect_blames_what_sets_has_made_a_field_of() -> None:
     rows: list[tuple[str, Any]] = [("user", {"id": 1, "name": "a"}), ("item", {"id": "x"})]
     told = answers(stated, rows, Request("POST", "/items/x/1"), Request("POST", "/items/x/9"))
     assert [each.status for each in told] == [200, 422]
+
+
+def test_what_was_computed_of_a_row_is_as_it_was_whatever_follows() -> None:
+    """Of the row acted on, and of one that an effect changes, to an effect and to an event."""
+    number, given = {"type": "integer", "on create": "serial()"}, {"body": ["level"], "responses": {200: "user"}}
+    more = {"does": "create item", "sets": {"owner": "this", "was": "before.user.count", "is": "this.count"}}
+    each = {"does": "update item", "where": "item.owner == this", "sets": {"is": "item.is + before.user.count"}}
+    count = {"computed": "user.items.map(i, i.is).sum()"}
+    item = {"id": number, "owner": {"references": "user", "inverse": "items", "on delete": "restrict"}}
+    item |= {"was": {"type": "integer"}, "is": {"type": "integer"}, "count": {"computed": "item.owner.count"}}
+    stated = contract(
+        {"user": {"fields": {"id": number, "level": {"type": "integer"}, "count": count}}, "item": {"fields": item}},
+        {
+            "PATCH /users/{id}": {"does": "update user", "patch": "merge", "also": [more, each, more], **given},
+            "GET /items": {"does": "list item", "sort": ["id"], "responses": {200: "page.items"}},
+            **LOG,
+        },
+    )
+    told = with_events(stated, "update user", "update item")
+    for name in ("user", "item"):
+        told["events"]["kinds"][f"{name}.counts"] = {
+            "upon": f"update {name}",
+            "payload": {"was": f"before.{name}.count", "is": f"{name}.count"},
+        }
+    rows: list[tuple[str, Any]] = [("user", {"id": 1, "level": 0}), ("item", {"id": 1, "owner": 1, "was": 0, "is": 3})]
+    requests = (give("PATCH", "/users/1", {"level": 1}), Request("GET", "/items"), Request("GET", "/events"))
+    changed, items, _ = answers(told, rows, *requests)
+    assert (changed.status, [one["was"] for one in items.body]) == (200, [0, 3, 3])

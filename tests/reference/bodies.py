@@ -25,6 +25,9 @@ from ninefold.values import Anything, Array, Boolean, Integer, Number, Object, T
 
 ABSENT = object()
 
+_ASKED_LATER = {"stored", "immutable", "range"}
+"""The rules that no schema asks."""
+
 
 @dataclass
 class Given:
@@ -176,7 +179,7 @@ def given(
     unmade = [leaf for leaf in leaves if not normalise(document, leaf, fields[leaf.field])]
     broken = [Broken("body", leaf.pointer, "stored") for leaf in unmade]
     result = Given()
-    type_ = endpoint.takes.whole
+    type_, ignores = endpoint.takes.whole, checked.requests_of(endpoint).unknown_members == "ignored"
     asked = () if type_ is None else tuple(of_whole(type_.schema, document if whole is ABSENT else whole))
     for leaf in leaves:
         field_ = fields[leaf.field]
@@ -203,7 +206,7 @@ def given(
         rules = _one_by_one(
             rules, leaf.pointer, [field_.schema, *([] if leaf.beside is None else [leaf.beside.schema])]
         )
-        if not rules and checked.requests_of(endpoint).unknown_members == "ignored":
+        if not rules and ignores:
             value = only_named(field_.schema, value)
             rules += broken_rules(field_.schema, value, leaf.pointer)
         if not rules:
@@ -226,9 +229,15 @@ def given(
     broken += _containers(document, endpoint, fields)
     broken += [Broken("body", path, rule) for path, rule in asked if not path]
     broken = [*dict.fromkeys((*_constants(document, endpoint), *broken))]
+    if type_ is not None and ignores and {each.rule for each in broken} <= _ASKED_LATER:
+        # Meaning "unknown members": then it is as if what nobody knows had not come.
+        rest = copy.deepcopy(document if whole is ABSENT else whole)
+        for path in _unknown(rest, _known(endpoint)):
+            del at(rest, path[:-1])[path[-1]]
+        broken += [Broken("body", path, rule) for path, rule in of_whole(type_.schema, rest)]
     # Where nothing of `anyOf` is kept, nobody can say what is a member; of too many they are not even looked at.
     untold = any(rule in ("anyOf", "oneOf", "maxProperties") for path, rule in asked if not path)
-    if checked.requests_of(endpoint).unknown_members == "refused" and not untold:
+    if not ignores and not untold:
         broken += [Broken("body", path, "unknown") for path in _unknown(document, _known(endpoint))]
     broken.sort(key=number_of(endpoint))
     for subject, together in groupby(broken, lambda each: _subject(each, endpoint, resource)):
@@ -374,11 +383,11 @@ def _known(endpoint: Endpoint) -> tuple[BodyLeaf, ...]:
     return (*(endpoint.takes.body or ()), *(BodyLeaf(pointer, "") for pointer in others))
 
 
-def _unknown(document: Any, leaves: tuple[BodyLeaf, ...], path: tuple[str, ...] = ()) -> list[Path]:
+def _unknown(document: Any, leaves: tuple[BodyLeaf, ...], path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     """The members that no leaf is, or leads through. What is inside a field is its schema's matter."""
     if not isinstance(document, dict):
         return []
-    found: list[Path] = []
+    found: list[tuple[str, ...]] = []
     for name, value in document.items():
         here = (*path, name)
         if any(leaf.pointer == here for leaf in leaves):

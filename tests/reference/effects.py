@@ -14,9 +14,9 @@ from tests.reference import (
     writes,
 )
 from tests.reference.asking import Asking
-from tests.reference.expressions import Fails, Reading, at_hand
+from tests.reference.expressions import Fails, Reading, as_it_was, at_hand
 from tests.reference.failures import Failure
-from tests.reference.rows import Row
+from tests.reference.rows import Row, Rows
 
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.operations import TRANSITION, Create, Delete, Update
@@ -39,26 +39,31 @@ def caused_by_each(
     rows: Sequence[tuple[Endpoint, Row, Row | None]],
     last: bool = True,
     verb: str | None = None,
+    found: Rows | None = None,
 ) -> list[Failure]:
-    """The same of rows that are written together: their events come before those of what follows from them."""
-    happened = [events.Happened(asking, verb or events.action(endpoint), this, was) for endpoint, this, was in rows]
+    """The same of rows that are written together: their events come before those of what follows from them. `found`:
+    the rows that the write found; None: those that the request found."""
+    happened = [
+        events.Happened(asking, verb or events.action(endpoint), this, was, found) for endpoint, this, was in rows
+    ]
     for endpoint, this, was in rows:
         operation = endpoint.mutation
         assert operation is not None
         own = operation.effects if last or operation.transition is None else operation.transition.also
         acting = replace(this, fields={**this.fields})
         for effect in own:
-            if failed := _effect(asking, effect, endpoint, acting, was):
+            if failed := _effect(asking, effect, endpoint, acting, was, found or asking.of.rows):
                 return failed
     for each in reversed(happened):  # each at its place, before those that are told already
         each.tell(asking.all())
     return []
 
 
-def _effect(asking: Asking, effect: Effect, endpoint: Endpoint, this: Row, was: Row | None) -> list[Failure]:
+def _effect(
+    asking: Asking, effect: Effect, endpoint: Endpoint, this: Row, was: Row | None, found: Rows
+) -> list[Failure]:
     given = _given(asking, endpoint, was is None)
-    before = {} if was is None else {this.resource.name: at_hand(was)}
-    reading = asking.all().also(this=at_hand(this), before=before)
+    reading = asking.all().also(this=at_hand(this), before=as_it_was(was, found))
     try:
         items = [{}] if effect.each is None else [{"each": each} for each in writes.alone(effect.each, reading) or ()]
     except Fails:
@@ -94,7 +99,7 @@ def _effect(asking: Asking, effect: Effect, endpoint: Endpoint, this: Row, was: 
             tells_of(asking, again[0])
         return again[1]
     done.sort(key=lambda each: each[2].key)
-    if failed := caused_by_each(asking, [(work.endpoint, row, old) for old, work, row in done]):
+    if failed := caused_by_each(asking, [(work.endpoint, row, old) for old, work, row in done], found=found):
         return failed
     for row in (asking.rows.as_it_is(row) for _, _, row in done):
         if failed := [Failure("check", effect.resource, each.code) for each in broken_checks(asking, row)]:
@@ -169,8 +174,7 @@ def _works(
 def broken(asking: Asking, checks: Sequence[Guard], row: Row, was: Row | None) -> list[Failure]:
     """What fails of the row as it has become, beside the row as it was."""
     name = row.resource.name
-    before = {} if was is None else {name: at_hand(was)}
-    reading = asking.all().also(**{name: at_hand(row), "before": before})
+    reading = asking.all().also(**{name: at_hand(row), "before": as_it_was(was, asking.of.rows)})
     return [Failure("check", name, each.code) for each in checks if not reading.holds(each.that)]
 
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from tests.reference import shows
 from tests.reference.asking import ABOUT, LOG, Asking
-from tests.reference.expressions import Reading, at_hand, moment
+from tests.reference.expressions import Reading, as_it_was, at_hand, moment
 from tests.reference.operations import transition_of
 from tests.reference.rows import Row, Rows
 
@@ -29,7 +29,7 @@ class Happened:
     told once all that has been done (meaning "what events arise upon")."""
 
     def __init__(self, asking: Asking, verb: str, row: Row, was: Row | None, of: Rows | None = None) -> None:
-        """`of`: the rows that a deletion found; None: those that the request found."""
+        """`of`: the rows that the change found; None: those that the request found."""
         self.asking, self.row, self.found = asking, row, of or asking.of.rows
         kinds = asking.checked.events.kinds if LOG in asking.checked.resources else ()
         of_kind = [(each.name, cause) for each in kinds for cause in each.causes]
@@ -37,8 +37,7 @@ class Happened:
             (name, cause) for name, cause in of_kind if (cause.verb, cause.resource) == (verb, row.resource.name)
         ]
         self.number = len(asking.rows.of.get(LOG, []))
-        before = {} if was is None else {row.resource.name: at_hand(was)}
-        self.names = {"before": before}
+        self.names = {"before": as_it_was(was, self.found)}
         self.is_gone = verb == "delete"
         self.told: list[Row] = []
 

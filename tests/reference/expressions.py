@@ -70,15 +70,22 @@ class Chance(Protocol):
 
 @dataclass(frozen=True)
 class Reference:
-    """A row in an expression: known by its identifier, and perhaps at hand (`row`)."""
+    """A row in an expression: known by its identifier, and perhaps at hand (`row`). `among`: of a row as it was, the
+    rows that there were, which its computed fields are made of."""
 
     resource: str
     key: Any
     row: Row | None = None
+    among: Rows | None = None
 
 
 def at_hand(row: Row) -> Reference:
     return Reference(row.resource.name, row.key, row)
+
+
+def as_it_was(row: Row | None, among: Rows) -> dict[str, Reference]:
+    """`before`: of a row that is new there is nothing."""
+    return {} if row is None else {row.resource.name: replace(at_hand(row), among=among)}
 
 
 Sees = Callable[[Row], bool]
@@ -167,7 +174,10 @@ class Reading:
             raise Fails(f"there is no such {of.resource}")
         if select.through == "back":
             return self._referring(row, name)
-        return self.of_field(row, name, as_row=isinstance(select.type, RowType))
+        reading = self
+        if of.among is not None and row.resource.fields[name].computed is not None:
+            reading = replace(self, rows=of.among)
+        return reading.of_field(row, name, as_row=isinstance(select.type, RowType))
 
     def of_field(self, row: Row, name: str, as_row: bool) -> Any:
         field = row.resource.fields[name]

@@ -70,7 +70,12 @@ def older(document: Document, none: Any) -> Iterator[tuple[str, Document, list[R
         renamed += [(each["rename"].partition(".")[2], each["to"]) for each in changes if _is_field(each)]
         keys = {change["rename"]: change["to"] for change in changes if "rename" in change}
         keys = {keys.get(key, key): key for key in above["endpoints"] if " /" in key}
-        yield name, _with_its_lines(below), rows, {key: keys[key] for key in keys.keys() & below["endpoints"].keys()}
+        yield (
+            name,
+            _with_its_codes(_with_its_lines(below)),
+            rows,
+            {key: keys[key] for key in keys.keys() & below["endpoints"].keys()},
+        )
         above = below
 
 
@@ -248,3 +253,26 @@ def _with_its_lines(document: Document) -> Document:
         if " /" not in key or key in document["endpoints"]
     }
     return {**document, "authentication": {**authentication, "permissions": permissions}}
+
+
+_OF_A_GRANT = ("invalid grant_type", "invalid scope")
+_OF_A_PARAMETER = re.compile(r" (path|query|header)\.(\S+)$")
+_STATED = {"path": "path", "query": "query", "header": "request headers"}
+
+
+def _with_its_codes(document: Document) -> Document:
+    """A code for what is wrong with a parameter, or with a grant, is one for nothing where no endpoint has it."""
+    errors = document["errors"]
+    if not isinstance(errors, dict) or not isinstance(errors["codes"], dict):
+        return document
+    endpoints = [each for each in document["endpoints"].values() if isinstance(each, dict)]
+
+    def is_of_some(code: Document) -> bool:
+        condition = code.get("for", "")
+        found = _OF_A_PARAMETER.search(condition)
+        if found is not None:
+            return any(found[2] in each.get(_STATED[found[1]], ()) for each in endpoints)
+        return condition not in _OF_A_GRANT or any("grant" in each for each in endpoints)
+
+    codes = {name: code for name, code in errors["codes"].items() if is_of_some(code)}
+    return {**document, "errors": {**errors, "codes": codes}}
