@@ -66,7 +66,7 @@ def wait(r: Reading, node: Node, slot: Slot) -> int | None:
             NOT_A_DURATION,
             f"{quoted(node.text)} is not a duration",
             Label(node.span),
-            help=(f"write `{_meant(node.text)}`",),
+            help=(f"write `{meant}`" if (meant := _meant(node.text)) else "a duration is written as in `PT1H30M`",),
         )
     return None
 
@@ -82,11 +82,15 @@ def _microseconds(text: str) -> int | None:
     return seconds * SECOND + int(fraction.ljust(6, "0") if fraction else 0)
 
 
-def _meant(text: str) -> str:
-    """The duration that a text was probably meant to be; an example where it cannot be told."""
+def _meant(text: str) -> str | None:
+    """The duration that a text was probably meant to be; None: that cannot be told."""
+    nearly = text.strip().upper()
+    for each in (nearly, f"{nearly}S", f"PT{nearly.removeprefix('P')}"):
+        if 0 < (_microseconds(each) or 0) <= LONGEST:
+            return each
     found = _IN_WORDS.fullmatch(f"{text.strip()}s" if text.strip().isdecimal() else text.strip())
     if found is None:
-        return "PT30M"
+        return None
     number = int(found[1])
     if found["MS"]:
         seconds = f"{number / 1000:.3f}".rstrip("0").rstrip(".")

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from ninefold.contract.resolve.once import GOES_NOWHERE, HAS_NO, OF_THE_PATH, QUOTED, beside_nothing, once
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import (
+    INDENTATION,
     NO_SUCH_FIELD,
     NO_SUCH_FUNCTION,
     NO_SUCH_NAME,
@@ -84,6 +85,8 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     below = _words(document, beside)
     skipped, unshaped = _skipped(document, said) | below, _unshaped(document, said)
     unread_in = _Unread(document, said)
+    # Where a line that fits no column was meant to stand, nobody knows: that it is no key there says nothing.
+    astray = [each.span for each in said if each.code is INDENTATION]
     written = _Written(document)
     # What is done to a resource that has states is as unknown as the resource.
     undone = _reading(unknown & {entry.name for entry in document.part("states").facts.entries})
@@ -91,6 +94,8 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
 
     def follows(each: Diagnostic) -> bool:
         if each.span not in firsts and any(span.start <= each.span.start < span.end for span in beside):
+            return True
+        if each.code is UNKNOWN_KEY and any(span.start <= each.span.start < span.end for span in astray):
             return True
         if each.code is UNDECLARED and _is_not_there(each, below):
             return True
