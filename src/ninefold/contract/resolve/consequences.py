@@ -85,8 +85,6 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     below = _words(document, beside)
     skipped, unshaped = _skipped(document, said) | below, _unshaped(document, said)
     unread_in = _Unread(document, said)
-    # Where a line that fits no column was meant to stand, nobody knows: that it is no key there says nothing.
-    astray = [each.span for each in said if each.code is INDENTATION]
     written = _Written(document)
     # What is done to a resource that has states is as unknown as the resource.
     undone = _reading(unknown & {entry.name for entry in document.part("states").facts.entries})
@@ -95,7 +93,7 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     def follows(each: Diagnostic) -> bool:
         if each.span not in firsts and any(span.start <= each.span.start < span.end for span in beside):
             return True
-        if each.code is UNKNOWN_KEY and any(span.start <= each.span.start < span.end for span in astray):
+        if each.code is UNKNOWN_KEY and _is_astray(each, said):
             return True
         if each.code is UNDECLARED and _is_not_there(each, below):
             return True
@@ -132,6 +130,12 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     kept = tuple(once(document, (each for each in said if not follows(each))))
     # Whatever follows from what, that the contract cannot be served is said.
     return kept if any(each.code.severity is Severity.ERROR for each in kept) else said
+
+
+def _is_astray(key: Diagnostic, said: tuple[Diagnostic, ...]) -> bool:
+    """Whether a key stands in a line that fits no column: where it was meant to stand, nobody knows."""
+    lines = (each.span for each in said if each.code is INDENTATION)
+    return any(line.start <= key.span.start < line.end for line in lines)
 
 
 def _faulty(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[tuple[str, str]]:
