@@ -11,10 +11,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
-from ninefold.contract.resolve.once import GOES_NOWHERE, HAS_NO, OF_THE_PATH, QUOTED, beside_nothing, once
+from ninefold.contract.resolve.once import GOES_NOWHERE, HAS_NO, OF_THE_PATH, QUOTED, beside_nothing, is_astray, once
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import (
-    INDENTATION,
     NO_SUCH_FIELD,
     NO_SUCH_FUNCTION,
     NO_SUCH_NAME,
@@ -93,7 +92,7 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     def follows(each: Diagnostic) -> bool:
         if each.span not in firsts and any(span.start <= each.span.start < span.end for span in beside):
             return True
-        if each.code is UNKNOWN_KEY and _is_astray(each, said):
+        if each.code is UNKNOWN_KEY and is_astray(each, said):
             return True
         if each.code is UNDECLARED and _is_not_there(each, below):
             return True
@@ -130,12 +129,6 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     kept = tuple(once(document, (each for each in said if not follows(each))))
     # Whatever follows from what, that the contract cannot be served is said.
     return kept if any(each.code.severity is Severity.ERROR for each in kept) else said
-
-
-def _is_astray(key: Diagnostic, said: tuple[Diagnostic, ...]) -> bool:
-    """Whether a key stands in a line that fits no column: where it was meant to stand, nobody knows."""
-    lines = (each.span for each in said if each.code is INDENTATION)
-    return any(line.start <= key.span.start < line.end for line in lines)
 
 
 def _faulty(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[tuple[str, str]]:

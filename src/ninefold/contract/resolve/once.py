@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import (
+    INDENTATION,
     NO_SUCH_FIELD,
     NO_SUCH_FUNCTION,
     NO_SUCH_NAME,
@@ -98,3 +99,9 @@ def beside_nothing(document: Document, said: tuple[Diagnostic, ...]) -> Iterator
                 if is_empty and (of_term or entry.key.span.start in refused):
                     yield Span(entry.key.span.start, entries[-1].span.end)
                     break
+
+
+def is_astray(key: Diagnostic, said: tuple[Diagnostic, ...]) -> bool:
+    """Whether a key stands in a line that fits no column: where it was meant to stand, nobody knows."""
+    lines = (each.span for each in said if each.code is INDENTATION)
+    return any(line.start <= key.span.start < line.end for line in lines)
