@@ -59,8 +59,10 @@ OF: Final = SAMPLE if SLICE is None else SLICE
 PARTS: Final = range(PIECES) if LONG else (OF % PIECES,)
 """The pieces of a test that has some: in a sample it is one."""
 
-LONG_PARTS: Final = PARTS if LONG else ()
-"""The same of a test that only the long run has."""
+
+def long_parts(pieces: int) -> Sequence[int]:
+    """The pieces of a test that only the long run has: so many that each is a minute of CPU at most."""
+    return range(pieces) if LONG else ()
 
 
 def is_of_the_slice(test: str) -> bool:
@@ -140,10 +142,10 @@ def piece(items: Sequence[T], part: int, one_of: int) -> list[T]:
     return list(items[part::PIECES]) if LONG else some(items, one_of)
 
 
-def many(name: str, sample: int, whole: int) -> int:
+def many(name: str, sample: int, whole: int, pieces: int = PIECES) -> int:
     """How many one piece does of what is counted: in the long run its share of the whole, which the environment may say
     (`NINEFOLD_KILLS=1000 make durability`)."""
-    return -(-int(os.environ.get(f"NINEFOLD_{name}", whole)) // PIECES) if LONG else sample
+    return -(-int(os.environ.get(f"NINEFOLD_{name}", whole)) // pieces) if LONG else sample
 
 
 def new_seed() -> int:

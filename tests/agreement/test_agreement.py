@@ -17,7 +17,7 @@ from tests.agreement.runs import is_one, run
 from tests.agreement.shrinking import shrunk
 from tests.agreement.versions import compiled
 from tests.slices import LONG as WHOLE
-from tests.slices import LONG_PARTS, PIECES, many, new_seed, some
+from tests.slices import long_parts, many, new_seed, some
 
 REQUESTS: Final = 40
 """Requests to each contract."""
@@ -38,7 +38,8 @@ MORE: Final = 12_000
 OVER_POSTGRESQL: Final = [*range(0, 180, TEN), *range(TO_ALL, TO_ALL + 30, TEN), *range(MORE, MORE + 30, TEN)]
 """The seeds of the first contracts of a test over PostgreSQL, one in each slice."""
 
-LONG: Final = many("REQUESTS", 0, 1_000_000)
+PIECES: Final = 1_000
+LONG: Final = many("REQUESTS", 0, 1_000_000, PIECES)
 
 
 def told(seeds: Iterable[int], to_all: bool = False, more: bool = False, database: str = "sqlite") -> int:
@@ -95,12 +96,11 @@ def test_every_answer_is_the_same_over_postgresql(first: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("part", LONG_PARTS)
+@pytest.mark.parametrize("part", long_parts(PIECES))
 def test_every_answer_is_the_same_for_long(part: int) -> None:
     day = new_seed() // (86_400 * 10**9)
-    first = (day * PIECES + part) * 100_000
+    first = (day * PIECES + part) * 10_000
     equal = 0
     while equal < LONG:
-        equal += told(range(first, first + 100), more=first % 200 == 0)
-        first += 100
-        print(f"{equal} answers were the same", flush=True)
+        equal += told(range(first, first + TEN), more=first % (2 * TEN) == 0)
+        first += TEN

@@ -9,7 +9,6 @@ mutants, or `NINEFOLD_MUTATIONS`, from a seed that it prints, or from `NINEFOLD_
 from __future__ import annotations
 
 import os
-import tempfile
 import traceback
 from collections.abc import Generator, Iterator
 from functools import cache
@@ -22,7 +21,7 @@ from tests.contracts import ALL, EXAMPLES, OWN
 from tests.mutations.judged import TooLong, bounded, judge
 from tests.mutations.mutators import Stock, mutated
 from tests.mutations.trees import literate_form, plain_form, tree_of
-from tests.slices import LONG_PARTS, many, new_seed, some
+from tests.slices import long_parts, many, new_seed, some
 
 LINKS: Final = 12
 """Mutants of one chain."""
@@ -30,7 +29,8 @@ LINKS: Final = 12
 SAMPLE: Final = 20
 """Chains of the fixed sample."""
 
-LONG: Final = many("MUTATIONS", 0, 100_000)
+PIECES: Final = 250
+LONG: Final = many("MUTATIONS", 0, 100_000, PIECES)
 
 
 @cache
@@ -92,10 +92,10 @@ def test_a_mutant_breaks_nothing(number: int) -> None:
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("part", LONG_PARTS)
-def test_no_mutant_breaks_anything_for_long(part: int) -> None:
+@pytest.mark.parametrize("part", long_parts(PIECES))
+def test_no_mutant_breaks_anything_for_long(part: int, tmp_path: Path) -> None:
     seed = f"{os.environ.get('NINEFOLD_SEED') or new_seed()} {part}"
-    found = Path(os.environ.get("NINEFOLD_FOUND") or tempfile.mkdtemp(prefix="mutants-"))
+    found = Path(os.environ.get("NINEFOLD_FOUND") or tmp_path)
     print(f"seed {seed}; what fails is written into {found}", flush=True)
     seen: dict[str, int] = {}
     for number in range(-(-LONG // LINKS)):
@@ -103,13 +103,11 @@ def test_no_mutant_breaks_anything_for_long(part: int) -> None:
             place = _raised_at(error)
             seen[place] = seen.get(place, 0) + 1
             if seen[place] == 1:
-                stem = found / f"{part:02}-{len(seen):03}"  # the parts share a folder
+                stem = found / f"{part:03}-{len(seen):03}"  # the parts share a folder
                 stem.with_suffix(Path(name).suffix).write_text(written, encoding="utf-8")
                 told = "".join(traceback.format_exception(error))
                 stem.with_suffix(".txt").write_text(f"seed {seed} {number}\n{told}", encoding="utf-8")
                 print(f"{stem}: {place}", flush=True)
-        if (number + 1) * LINKS % 3_000 < LINKS:
-            print(f"{(number + 1) * LINKS} mutants, {len(seen)} kinds of failure", flush=True)
     assert not seen, "\n".join(f"{count} times {place}" for place, count in seen.items())
 
 
