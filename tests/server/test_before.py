@@ -143,3 +143,38 @@ def test_a_row_of_any_primary_key_was_there_or_not(tmp_path: Path) -> None:
                 sizes = [client.put(path, json={"size": start + more}) for more in (1, 0, 2)]
                 made = 201 if start == 10 and path != "/setting" else 200
                 assert [told(each) for each in sizes] == [made, "less", 200]
+
+
+SHOW = contract(
+    """
+    show:
+      primary key: id
+      fields:
+        id:    {type: integer, on create: serial()}
+        seats: {type: integer, minimum: 0}
+        left:  {type: integer, computed: show.seats - show.tickets.size()}
+      required: [seats]
+      check: {that: show.left >= 0, else: sold_out}
+    ticket:
+      primary key: id
+      fields:
+        id:   {type: integer, on create: serial()}
+        show: {references: show, inverse: tickets, on delete: cascade}
+    """,
+    """
+    POST /shows: {does: create show, body: [seats], responses: {201: show}}
+    PATCH /shows/{id}: {does: update show, body: [seats], patch: merge, responses: {200: show}}
+    POST /shows/{show.id}/tickets: {does: create ticket, body: none, responses: {201: ticket}}
+    """,
+    codes="sold_out: {status: 409, title: Sold out, detail: \"string(before.show.left) + ' were left'\"}",
+    errors="",
+).replace("fields: error.fields", "fields: error.fields, detail: error.detail")
+
+
+def test_a_row_that_another_one_has_asked_is_as_it_is_now(tmp_path: Path) -> None:
+    """Of the row that is changed `before.R` is as it was; of one whose check another row's write asks, as it is now."""
+    with serving(plan_of(SHOW), tmp_path / "shows.db", {}) as client:
+        client.post("/shows", json={"seats": 1})
+        assert client.post("/shows/1/tickets").status_code == 201
+        assert client.patch("/shows/1", json={"seats": 0}).json()["detail"] == "0 were left"
+        assert client.post("/shows/1/tickets").json()["detail"] == "-1 were left"
