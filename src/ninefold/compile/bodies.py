@@ -35,7 +35,7 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
     """The same of an operation, however it is asked for."""
     takes = operation.takes
     if operation.resource is None:
-        return _of_members(operation, requests, checked) if takes.members or takes.whole is not None else None
+        return _of_members(operation, requests, checked, case) if takes.members or takes.whole is not None else None
     if takes.body is None:
         return None
     if operation.verb == GRANT:
@@ -52,12 +52,9 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
         media_types=(*media_types, MERGE_PATCH) if merge else (*media_types, JSON_PATCH) if edits else media_types,
         schema=_as_written(
             _with_constants(
-                _with_members(
-                    _schema(takes.body, resource, operation.kind, unknown)
-                    | _naming(operation, case, resource, unknown),
-                    operation,
-                    checked,
-                    unknown,
+                _naming(
+                    _with_members(_schema(takes.body, resource, operation.kind, unknown), operation, checked, unknown),
+                    case,
                 ),
                 operation,
             ),
@@ -136,11 +133,12 @@ def _whole(operation: Operation) -> WholeBody | None:
     return WholeBody(dict(takes.whole.schema), at_times, takes.whole.others)
 
 
-def _of_members(operation: Operation, requests: Requests, checked: Checked) -> Body:
+def _of_members(operation: Operation, requests: Requests, checked: Checked, case: Case | None) -> Body:
     """A body of which no member is a field."""
+    of_members = _with_members({"type": "object", "properties": {}}, operation, checked, requests.unknown_members)
     return Body(
         media_types=requests.media_types,
-        schema=_with_members({"type": "object", "properties": {}}, operation, checked, requests.unknown_members),
+        schema=_naming(of_members, case),
         unknown=requests.unknown_members,
         members=_types(operation),
         beside=tuple(_beside(operation, checked)),
@@ -220,18 +218,17 @@ def _both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     return {**first, "properties": properties} | ({"required": needed} if needed else {})
 
 
-def _naming(operation: Operation, case: Case | None, resource: Resource, unknown: str) -> dict[str, Any]:
-    """The member that chooses the case has the case's name as its value; otherwise, no case's."""
+def _naming(schema: dict[str, Any], case: Case | None) -> dict[str, Any]:
+    """With the case's name as the value of the member that chooses it; otherwise, with no case's."""
     if case is None or case.member is None:
-        return {}
-    schema = _schema(operation.takes.body or (), resource, operation.kind, unknown)
+        return schema
     named = {"const": case.name} if case.name is not None else {"not": {"enum": list(case.all)}}
     own = schema["properties"].get(case.member, {})
     needed = [*schema.get("required", ())]
     if case.name is not None and case.member not in needed:
         needed.append(case.member)
     properties = {**schema["properties"], case.member: {**own, **named}}
-    return {"properties": properties} | ({"required": needed} if needed else {})
+    return {**schema, "properties": properties} | ({"required": needed} if needed else {})
 
 
 def _stored_of(field: Field) -> Typed | None:
