@@ -10,6 +10,7 @@ from tests.upgrade.test_a_strangers_way import SERVE, said
 from tests.upgrade.test_matrix import CONTRACT, databases, loaded, opened, path
 
 from ninefold.cli.service import say_rows
+from ninefold.pipeline import compile_document
 from ninefold.runtime.operator.audit import Audit, Counted
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 
@@ -110,3 +111,37 @@ def test_what_falls_due_at_the_first_start_is_told(
         assert ("nothing has to be changed" in found) != changes
         assert (due in found) if due else ("due  " not in found), found
     assert '"transition": "drop"' in said("ninefold upgrade rooms.yaml --format json", 0, capsys)
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+@pytest.mark.parametrize(
+    ("was", "now", "what"),
+    [("memo: ", "note: ", "field `room.memo`"), ("booking:", "stay:", "resource `booking`")],
+)
+def test_where_nothing_is_in_it_nothing_is_asked(
+    path: Path,
+    rows: int,
+    was: str,
+    now: str,
+    what: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What goes while something like it comes: neither a preview has a question, nor does a start say what it decided."""
+    monkeypatch.chdir(path.parent)
+    text = CONTRACT.replace(was, now)
+    if now == "stay:":
+        text = text.replace(" booking", " stay").replace("booking.", "stay.").replace("{booking", "{stay")
+    Path("rooms.yaml").write_text(text, encoding="utf-8")
+    asked, of_none = f"question    {what}", f"aside       {what}, which nothing is in"
+    preview = said("ninefold upgrade rooms.yaml", 1 if rows else 0, capsys)
+    assert (asked in preview, of_none in preview) == ((True, False) if rows else (False, True)), preview
+    contract = compile_document("rooms.yaml", text.encode())
+    assert contract.plan is not None
+    opening = open_sqlite(str(path), contract.plan.schema, lambda _: (), Audit(contract.plan.stored, inf))
+    if rows:
+        assert not isinstance(opening, Opened)
+        return
+    assert isinstance(opening, Opened)
+    opening.database.close()
+    assert f"set aside: {what}, which nothing is in" in opening.additions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.upgrade.steps import Premise, Step
 
 Kind: TypeAlias = Literal["automatic", "aside", "back", "question"]
@@ -27,6 +27,11 @@ class Change:
     write: tuple[str, ...] = ()
     over: Premise | None = None
     hides: bool = False
+
+    @property
+    def unasked(self) -> Change:
+        """The same where there is nothing to decide over: no row has what a question is about."""
+        return replace(self, kind="aside", words="which nothing is in") if self.kind == "question" else self
 
 
 def of_lacking(table: str, field: str) -> tuple[str, ...]:

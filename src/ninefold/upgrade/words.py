@@ -13,8 +13,9 @@ from ninefold.upgrade.steps import Premise
 
 
 def told(change: Change) -> str:
-    """A change that has been made."""
-    head = {"automatic": "changed", "aside": "set aside", "back": "back again", "question": "decided"}[change.kind]
+    """A change that has been made by itself."""
+    change = change.unasked
+    head = {"automatic": "changed", "aside": "set aside", "back": "back again"}[change.kind]
     return f"added: {change.about}" if change.words.startswith("new") else f"{head}: {sentence(change)}"
 
 

@@ -133,7 +133,7 @@ def _judged(change: Change, database: Changing, by: By, states: Mapping[str, Seq
             examples = ", ".join((*found, *(("…",) if broken.more and found else ())))
             why.append(unmet(change, premise, broken.count, examples))
             write |= dict.fromkeys(answers(change, premise, found, states))
-    return Judged(change, tuple(why), tuple(write))
+    return Judged(change.unasked, tuple(why), tuple(write))
 
 
 def _concerns_rows(change: Change, database: Changing) -> bool:
