@@ -127,7 +127,7 @@ def test_where_nothing_is_in_it_nothing_is_asked(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What goes while something like it comes: neither a preview has a question, nor does a start say what it decided."""
+    """What goes while something like it comes: neither has a preview a question, nor does a start say what it did."""
     monkeypatch.chdir(path.parent)
     text = CONTRACT.replace(was, now)
     if now == "stay:":
