@@ -8,10 +8,11 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.contracts import plan_of
+from tests.contracts import compiled_once, plan_of
 from tests.http_cases import serving
 
 from ninefold.plan.service import ServicePlan
+from ninefold.tools.explain.traced import explain_response
 from ninefold.trace.attribution import attribution
 from ninefold.trace.causes import places
 
@@ -98,3 +99,23 @@ def test_a_trace_names_the_value_and_the_rule(
     assert (pointer, keyword) == (at, rule)
     assert line in lines, lines
     assert version == "2" or "        enum: [low, middle, high]" not in lines
+
+
+@pytest.mark.serves
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"text": "A"}, "`/text` in the body does not keep the rule `pattern`"),
+        ({"x": 1}, "something that no fact names in the body does not keep the rule `unknown`"),
+        ([], "the body does not keep the rule `type`"),
+    ],
+)
+def test_what_is_told_to_have_no_name_has_none(body: Any, words: str, tmp_path: Path) -> None:
+    """What only breaks a rule somewhere is not what no fact names."""
+    loaded = compiled_once("contract.yaml", CONTRACT.encode())
+    assert loaded.plan is not None
+    with serving(loaded.plan, tmp_path / "service.db", {}, trace=True) as client:
+        answer = client.post("/notes", json=body)
+    explanation = explain_response(loaded, attribution(loaded.plan, answer.headers["Ninefold-Trace"]))
+    [refused] = [each for section in explanation.sections[:1] for each in section.items]
+    assert words in refused.text

@@ -107,8 +107,9 @@ class _Page:
             name = f"{each.condition} {each.subject}" if each.subject else each.condition
             text = f"`{name}`"
             if each.rule is not None:
-                where = f"`{each.pointer}`" if each.pointer else "something that no fact names"
-                place = f"{where} in the {each.where or 'request'}"
+                part = f"the {each.where or 'request'}"
+                unknown = f"something that no fact names in {part}" if each.rule == "unknown" else part
+                place = f"`{each.pointer}` in {part}" if each.pointer else unknown
                 place = "what the contract gives the row" if each.where == "row" else place
                 text += f": {place} does not keep the rule `{each.rule}`"
             yield self.part(text, each.causes, whole=True)
