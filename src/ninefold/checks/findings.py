@@ -229,7 +229,7 @@ def _of_a_term(problem: Problem, expression: Expression, terms: Collection[str])
                 pass
     named = expression.text[problem.start : problem.end]
     guessed = [each.split("`")[1] for each in problem.help if is_guess(each)]
-    near = () if named in terms else did_you_mean(named, (*guessed, *terms))
+    near = () if named.partition("(")[0] in terms else did_you_mean(named, (*guessed, *terms))
     return replace(problem, help=near or problem.help)
 
 

@@ -97,6 +97,8 @@ class Invocation:
 
     @property
     def name_end(self) -> int:
+        if self.target is not None and self.name_start == self.start:
+            return self.end  # it is what a term means, and stands where that is called
         return self.name_start + len(self.function)
 
 

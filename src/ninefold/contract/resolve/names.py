@@ -282,9 +282,10 @@ class _Uses:
         for rule in rows if rows is not None and not isinstance(rows, Every) else ():
             self.use(rule.resource, self.known.reachable, "a resource")
             self.admissions(rule.admits)
+        permitted = self.known.permitted
+        named = None if permitted is None else {**permitted, ALL_OTHERS: Span(0, 0)}
         for permission in listed(part.permissions) or ():
-            if permission.endpoint.text != ALL_OTHERS:
-                self.use(permission.endpoint, self.known.permitted, "an endpoint")
+            self.use(permission.endpoint, named, "an endpoint")
             self.admissions(permission.admits)
 
     def admissions(self, admits: Fact[tuple[Admission, ...]] | None) -> None:

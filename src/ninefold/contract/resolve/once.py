@@ -80,7 +80,9 @@ def _missing(each: Diagnostic, resources: frozenset[str]) -> tuple[object, ...] 
     if each.code.id == _SHOWS_NO:
         return (_SHOWS_NO, QUOTED.findall(each.message)[-1])
     of_names = (UNDECLARED, NO_SUCH_FIELD, NO_SUCH_NAME, NO_SUCH_FUNCTION)
-    return (each.code.id, each.message, each.help) if each.code in of_names else None
+    # What is not there in a term is told by the term, whatever can be read where that is used.
+    where = each.labels[1].span if each.code in (NO_SUCH_NAME, NO_SUCH_FUNCTION) and each.labels[1:] else each.help
+    return (each.code.id, each.message, where) if each.code in of_names else None
 
 
 def beside_nothing(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[Span]:
