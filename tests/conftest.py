@@ -8,10 +8,12 @@ whole world, which takes a tenth of a second each time; those for whom TLS is te
 from __future__ import annotations
 
 import gc
+import importlib
 import os
 import signal
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +21,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 from tests import hashes, refusals_met
-from tests.slices import LONG, dear_first, examples, is_of_the_slice, is_taken
+from tests.slices import LONG, SLICE, dear_first, examples, is_of_the_slice, is_taken
 
 from ninefold.runtime.http import protocol
 
@@ -65,20 +67,39 @@ os.environ["SSL_CERT_DIR"] = str(Path(__file__).parent)
 
 def pytest_xdist_auto_num_workers() -> int:
     """Four for each core, as long as they are few: most of the time a test waits for a process, a socket or a clock,
-    and others go on meanwhile (decisions 0130 and 0202)."""
+    and others go on meanwhile (decisions 0130 and 0202). Two for a slice of the long run, which has so few that to look
+    for them once more costs more than to wait."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(min(4 * cores, 16), cores)
+    for_each = 2 if LONG and SLICE is not None else 4
+    return max(min(for_each * cores, 16), cores)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
-    """What is collected is there until the run ends: Python need not look through it whenever it looks for garbage."""
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """What is collected is there until the run ends: Python need not look through it whenever it looks for garbage. For
+    that it looks seldom: what tests make is mostly kept by what they share, or gone without."""
+    gc.set_threshold(20_000, 20, 20)
     gc.disable()
     try:
+        _import_a_part(session.config)
         return (yield)
     finally:
         gc.enable()
         gc.freeze()
+
+
+def _import_a_part(config: pytest.Config) -> None:
+    """In a fresh clone the assertions of all modules are rewritten, which takes twice as long as all else of the
+    collection. Each worker begins with modules of its own, so that none does what others do in the same moment."""
+    if (worker := os.environ.get("PYTEST_XDIST_WORKER")) is None:
+        return
+    apart = set(config.getini("norecursedirs"))
+    folders = [config.rootpath / each for each in config.args]
+    modules = sorted(path.relative_to(config.rootpath) for each in folders for path in each.rglob("test_*.py"))
+    first, workers = int(worker.removeprefix("gw")), int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    for path in [each for each in modules if apart.isdisjoint(each.parts)][first::workers]:
+        with suppress(Exception):  # what is wrong is told of where it is collected
+            importlib.import_module(".".join(path.with_suffix("").parts))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from openapi_spec_validator import validate
 from tests.server.test_certificates import PRESSES
 from tests.server.test_scopes import NOTES
 
@@ -14,6 +13,9 @@ from ninefold.tools.openapi.service import Service
 
 
 def document_of(text: str) -> dict[str, Any]:
+    # To load it takes half a second, of each worker.
+    from openapi_spec_validator import validate
+
     loaded = compile_document("service.md", text.encode())
     assert loaded.checked is not None and loaded.plan is not None
     document = openapi(Service(loaded.contract, loaded.checked, loaded.plan, loaded.open_questions))
