@@ -221,7 +221,9 @@ def _applied(call: Invocation, expression: stated.Expression, scope: Scope, show
         found = several(argument, scope, showing.findings)
         content = None if found is None else _view(call, rows.resource, expression, showing)
         return None if found is None or content is None else Each(found, rows.resource, content)
-    row = typed(argument, scope, None, showing.findings, in_sql=not isinstance(argument.ast, Name))
+    # Of a name that is none the advice is a row, and no text.
+    a_row = next((each for each in scope.variables.values() if probed is None and isinstance(each, Row)), None)
+    row = typed(argument, scope, a_row, showing.findings, in_sql=not isinstance(argument.ast, Name))
     if row is None:
         return None
     if not isinstance(row.type, Row):

@@ -64,7 +64,8 @@ def of_a_name(
     if name in _WORDS_ELSEWHERE:
         return (f"write `{_WORDS_ELSEWHERE[name]}`",)
     given = next((each for each, type_ in scope.variables.items() if isinstance(type_, Inferred)), None)
-    text = () if member is not None else (f"text stands in quotes: `'{name}'`",)
+    may_be_text = needed is None or isinstance(needed, Text | Anything)
+    text = (f"text stands in quotes: `'{name}'`",) if member is None and may_be_text else ()
     if given is not None:
         text = (*text, f"what the request gives is `{given}`")
     if rows := [row for row, type_ in (*scope.variables.items(), *own.items()) if _has(type_, name, scope)]:
@@ -82,7 +83,7 @@ def of_a_name(
         or did_you_mean(name, (*own, *scope.variables))
         or _function(name, scope)
         or _row_that_has(member, scope, own)
-        or (text if needed is None or isinstance(needed, Text | Anything) else values_of(scope, needed))
+        or (text if may_be_text else values_of(scope, needed))
     )
 
 
