@@ -12,6 +12,7 @@ from tests.agreement.comparing import Asked, Pair, Scenario
 from tests.agreement.test_found import NOW, answers, contract, give
 from tests.agreement.test_sight import COUNT, PLACES, Place, refusing
 from tests.agreement.versions import compiled
+from tests.agreement.writing import NONE
 from tests.reference.messages import Request
 
 from ninefold.diagnostics.diagnostic import has_errors
@@ -123,3 +124,55 @@ def test_what_an_effect_makes_of_the_request_is_invalid_by_whatever_way_it_comes
     said = contract({"item": {"fields": fields}, "part": part}, {"POST /items": {**makes, "also": also}})
     [told] = answers(said, [], give("POST", "/items", {"id": "a", "n": 9, "l": [9]}))
     assert told.status == 422
+
+
+ASKED_OF_IT: Final = (
+    "item.made != value",
+    "!(item.made == value)",
+    "has(item.made) ? item.made > value : value > 1",
+    "!has(item.made) && value > 1",
+    "!(item.made in [value, 2])",
+    "[item.made].exists(each, each != value)",
+    "item.of != null && item.of.made != value",
+)
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("asked", ASKED_OF_IT)
+def test_what_fails_of_a_computed_field_is_no_value_of_it(asked: str, database: str) -> None:
+    """Whoever reads it: a filter, a check, another field. So it is equal to nothing but null."""
+    number = {"type": ["integer", "null"]}
+    fields = {"id": {"type": "string"}, "n": number, "made": {**number, "computed": "10 / item.n"}}
+    fields |= {"holds": {"computed": asked.replace("value", "5")}}
+    fields |= {"of": {"references": "item", "inverse": "those", "on delete": "restrict"}}
+    said = contract(
+        {"item": {"fields": fields}},
+        {
+            "GET /items": {
+                "does": "list item",
+                "sort": ["made", "id"],
+                "query": {"q": {"type": "integer", "where": asked}},
+                "pages": NONE,
+                "responses": {200: "page.items"},
+            },
+            "GET /items/{id}": {"does": "read item", "responses": {200: {"is": asked.replace("value", "5")}}},
+            "PATCH /items/{id}": {
+                "does": "update item",
+                "body": ["n"],
+                "patch": "merge",
+                "responses": {200: "item"},
+                "check": {"that": asked.replace("value", "5")},
+            },
+        },
+    )
+    held = [("a", None, None), ("b", 0, "a"), ("c", 2, "b"), ("d", 5, "c")]
+    rows = [("item", {"id": name, "n": n, "of": of}) for name, n, of in held]
+    loaded = compiled(said)
+    assert loaded.checked is not None and not has_errors(loaded.diagnostics), loaded.diagnostics
+    scenario = Scenario(said, tuple(rows), database=database)
+    with Pair(loaded.checked, scenario.plan(loaded), scenario) as pair:
+        for request in [
+            *(Request("GET", f"/items{rest}") for rest in ("?q=5", "?q=2", "?q=1", "/a", "/b", "/c", "/d")),
+            *(give("PATCH", f"/items/{name}", {"n": n}) for name in "abcd" for n in (0, 5, 2)),
+        ]:
+            assert pair.tell(Asked(NOW, request)).status in (200, 409)

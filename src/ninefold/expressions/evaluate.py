@@ -177,9 +177,11 @@ def _of_caller(name: str) -> Evaluate:
 
 
 def _computed(operand: Evaluate, row: str, expression: Typed, model: Model) -> Evaluate:
-    """A computed field in place. A boolean one is true or false: true where its expression is."""
-    is_condition = isinstance(expression.type, Boolean)
-    evaluate = holds(expression, model) if is_condition else _compile(expression, model)
+    """A computed field in place. A boolean one is true or false; of another an error is no value."""
+    if isinstance(expression.type, Boolean):
+        evaluate: Evaluate = holds(expression, model)
+    else:
+        evaluate = _unless_it_fails(_compile(expression, model), lambda env: None)
 
     def read(env: Env) -> Any:
         value = operand(env)

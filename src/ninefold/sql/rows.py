@@ -280,11 +280,14 @@ class Rows(Parts):
         return Scalar(text, Anything(nullable=value.nullable), value.nullable, value.fails, value.failure)
 
     def _computed(self, select: Select, row: OneRow, positive: bool) -> Scalar:
-        """The expression of a computed field in its place; a boolean one is true or false."""
+        """The expression of a computed field in its place, of which an error is no value; a boolean one is true or
+        false."""
         name, expression = self._inlined(select)
         with self.inside(select.name):
             made = self.scalar(expression, {name: row}, positive=isinstance(expression.type, Boolean))
-        if isinstance(expression.type, Boolean) and not positive and (made.fails or made.nullable):
+        if not isinstance(expression.type, Boolean):
+            made = Scalar(made.text, made.type, made.nullable or made.fails)
+        elif not positive and (made.fails or made.nullable):
             made = Scalar(self.dialect.is_true(made.text), made.type)
         absent = self._absent(select, row)
         if not absent:
