@@ -247,7 +247,7 @@ def _callers_of_the_replica(monkeypatch: pytest.MonkeyPatch) -> None:
         return look_up(self, work) if is_of_caller else true(self, work, body, address)
 
     monkeypatch.setattr(works.Works, "begun", begun)
-    monkeypatch.setattr(steps, "foresee", lambda x, precedent, then: then())
+    monkeypatch.setattr(steps, "foresee", lambda x, then: then())
 
 
 @pytest.mark.long
