@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 from zlib import crc32
 
-SLICES: Final = 240
+SLICES: Final = 400
 PIECES: Final = 24
 SAMPLE: Final = 21
 
