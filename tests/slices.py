@@ -61,7 +61,7 @@ PARTS: Final = range(PIECES) if LONG else (OF % PIECES,)
 
 
 def long_parts(pieces: int) -> Sequence[int]:
-    """The pieces of a test that only the long run has: so many that each is a minute of CPU at most."""
+    """The pieces of a test that only the long run has: so many that each is about a minute of CPU."""
     return range(pieces) if LONG else ()
 
 
