@@ -38,12 +38,14 @@ def contract(
     }
 
 
-def answers(said: Mapping[str, Any], rows: list[tuple[str, Any]], *requests: Request) -> list[Response]:
+def answers(
+    said: Mapping[str, Any], rows: list[tuple[str, Any]], *requests: Request, database: str = "sqlite"
+) -> list[Response]:
     """What both answer. Raises Disagreement."""
-    scenario = Scenario(said, tuple(rows))
+    scenario = Scenario(said, tuple(rows), database=database)
     loaded = compiled(said)
     assert loaded.checked is not None and loaded.plan is not None, [each.message for each in loaded.diagnostics]
-    with Pair(loaded.checked, loaded.plan, scenario) as pair:
+    with Pair(loaded.checked, scenario.plan(loaded), scenario) as pair:
         return [pair.tell(Asked(NOW, each)) for each in requests]
 
 

@@ -161,3 +161,41 @@ def test_what_was_computed_of_a_row_is_as_it_was_whatever_follows() -> None:
     requests = (give("PATCH", "/users/1", {"level": 1}), Request("GET", "/items"), Request("GET", "/events"))
     changed, items, _ = answers(told, rows, *requests)
     assert (changed.status, [one["was"] for one in items.body]) == (200, [0, 3, 3])
+
+
+DELETES: Final[dict[str, dict[str, Any]]] = {
+    "/users/{id}": {"does": "delete user", "responses": {204: NONE}},
+    "/absent/{id}": {"does": "delete user", "responses": {"deleted": {204: NONE}, "absent": {204: NONE}}},
+    "/users": {"does": "delete all user", "where": "user.level == 4", "responses": {204: NONE}},
+}
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("path", DELETES)
+def test_a_row_that_is_deleted_is_as_it_was_to_what_follows(path: str, database: str) -> None:
+    """With its computed fields, though what they are made of has fallen with it; what else is read is as it is now."""
+    fields = {"id": {"type": "string"}, "level": {"type": "integer"}, "count": {"computed": "user.parts.size()"}}
+    part = {"id": {"type": "string"}, "user": {"references": "user", "inverse": "parts", "on delete": "cascade"}}
+    log = {"id": {"type": "string"}} | {name: {"type": "integer"} for name in "abcde"}
+    sets = {"a": "log.a + before.user.count", "b": "this.count", "c": "before.user.level", "d": "this.level"}
+    also = [
+        {"does": "update log", "where": "log.a < 9 && this.count == 2", "sets": {**sets, "e": "all(part).size()"}},
+        {"does": "create log", "where": "before.user.count == 2", "sets": {"id": "'made'", "a": "this.count"}},
+        {"does": "update user", "where": "user.id == 'other'", "sets": {"level": "user.count + this.count"}},
+    ]
+    stated = contract(
+        {"user": {"fields": fields}, "part": {"fields": part}, "log": {"fields": log}},
+        {
+            f"DELETE {path}": {**DELETES[path], "also": also},
+            "GET /logs": {"does": "list log", "sort": ["id"], "responses": {200: "page.items"}},
+            "GET /users": {"does": "list user", "sort": ["id"], "responses": {200: "page.items"}},
+        },
+    )
+    rows: list[tuple[str, Any]] = [("user", {"id": "one", "level": 4}), ("user", {"id": "other", "level": 0})]
+    rows += [("part", {"id": str(each), "user": "other" if each == 3 else "one"}) for each in (1, 2, 3)]
+    rows += [("log", {"id": "log", "a": 1})]
+    asked = [Request("DELETE", path.replace("{id}", "one")), Request("GET", "/logs"), Request("GET", "/users")]
+    done, logs, users = answers(stated, rows, *asked, database=database)
+    assert done.status == 204
+    assert logs.body[0] == {"id": "log", "a": 3, "b": 2, "c": 4, "d": 4, "e": 1}
+    assert logs.body[1]["a"] == 2 and users.body == [{"id": "other", "level": 3, "count": 1}]

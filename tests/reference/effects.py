@@ -63,7 +63,9 @@ def _effect(
     asking: Asking, effect: Effect, endpoint: Endpoint, this: Row, was: Row | None, found: Rows
 ) -> list[Failure]:
     given = _given(asking, endpoint, was is None)
-    reading = asking.all().also(this=at_hand(this), before=as_it_was(was, found))
+    # Of a row that is gone, what was computed of it was computed of what there was.
+    acted_on = replace(at_hand(this), among=found) if endpoint.verb == "delete" else at_hand(this)
+    reading = asking.all().also(this=acted_on, before=as_it_was(was, found))
     try:
         items = [{}] if effect.each is None else [{"each": each} for each in writes.alone(effect.each, reading) or ()]
     except Fails:

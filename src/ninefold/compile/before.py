@@ -7,12 +7,13 @@ from functools import partial
 from typing import TypeVar
 
 from ninefold.checked.contents import Content, all_expressions, expressions_of, with_expressions
-from ninefold.checked.operations import Delete, Mutation, Operation, Remove
+from ninefold.checked.operations import Delete, Mutation, Remove
 from ninefold.checked.resources import Effect, Resource
 from ninefold.compile.perspective import Perspective
 from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.rows import computed_before, fields_as_they_were, reads_before, unwritten
 from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.plan.environment import THIS
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.sql.fragment import Fragment, all_of, identifier, join
 from ninefold.values import Row
@@ -30,11 +31,12 @@ def as_it_was(
     )
 
 
-def shown_before(
-    operation: Operation, resource: Resource, found: Sequence[Fragment], perspective: Perspective
+def before_deletion(
+    operation: Delete | Remove, resource: Resource, found: Sequence[Fragment], perspective: Perspective
 ) -> Statement | None:
-    """The same of what the response alone reads."""
-    return _read([*all_expressions(operation.response)], resource, found, perspective)
+    """The same of what the response and the effects of a deletion read."""
+    effects = [typed for each in effects_of(operation, resource) for typed in _of_effect(each)]
+    return _read([*all_expressions(operation.response), *effects], resource, found, perspective)
 
 
 def _read(
@@ -80,7 +82,7 @@ def _asked(operation: Mutation, resource: Resource, perspective: Perspective) ->
 
 
 def _of_effect(effect: Effect) -> Iterator[Typed]:
-    yield from (each for each in (effect.where, effect.each) if each is not None)
+    yield from (each for each in (effect.where, effect.each, effect.unless) if each is not None)
     yield from (value for _, value in effect.sets)
 
 
@@ -91,8 +93,28 @@ def still(content: Content) -> Content:
 
 def as_deleted(operation: T, resource: Resource) -> T:
     """An endpoint that deletes a row, whose response shows what is computed of the row as it was computed before."""
-    change = partial(computed_before, resource=resource.name)
+    change = partial(computed_before, resource=resource.name, called=resource.name)
     response = operation.response
     headers = tuple((name, replace(leaf, expression=change(leaf.expression))) for name, leaf in response.headers)
     content = None if response.content is None else with_expressions(response.content, change)
     return replace(operation, response=replace(response, content=content, headers=headers))
+
+
+def effects_of(operation: Mutation, resource: Resource) -> tuple[Effect, ...]:
+    """What else an operation does. Where it deletes the row, what is computed of that is what was computed before."""
+    if not isinstance(operation, Delete | Remove):
+        return operation.effects
+
+    def change(typed: Typed | None) -> Typed | None:
+        return None if typed is None else computed_before(typed, resource.name, THIS)
+
+    return tuple(
+        replace(
+            each,
+            where=change(each.where),
+            each=change(each.each),
+            unless=change(each.unless),
+            sets=tuple((name, computed_before(value, resource.name, THIS)) for name, value in each.sets),
+        )
+        for each in operation.effects
+    )

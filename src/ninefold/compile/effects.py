@@ -14,6 +14,7 @@ from ninefold.checked.endpoints import Admission
 from ninefold.checked.operations import Create, Delete, Mutation, Remove, Takes, Update
 from ninefold.checked.resources import Effect, Resource
 from ninefold.checked.service import Checked
+from ninefold.compile.before import effects_of
 from ninefold.compile.endpoints.create import create
 from ninefold.compile.endpoints.delete import as_removed, delete
 from ninefold.compile.endpoints.held import left_out, making
@@ -40,10 +41,10 @@ from ninefold.values.pointers import pointer
 
 def with_effects(write: W, operation: Mutation, perspective: Perspective) -> W:
     """An operation with what else it does."""
-    stated = operation.effects
-    if not stated or operation.resource is None:
+    if not operation.effects or operation.resource is None:
         return write
     resource = perspective.checked.resources[operation.resource]
+    stated = effects_of(operation, resource)
     own = Perspective(perspective.checked, CONTRACT, perspective.dialect, perspective.told or perspective.who)
     found, is_gone = None, isinstance(operation, Delete)
     if is_gone:

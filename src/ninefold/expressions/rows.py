@@ -211,14 +211,14 @@ def unwritten(typed: Typed) -> Typed:
     return rewrite(typed, change)
 
 
-def computed_before(typed: Typed, resource: str) -> Typed:
-    """The expression with what is computed of a row as it was computed of it before: of one that is deleted, what else
-    there is may be gone with it."""
+def computed_before(typed: Typed, resource: str, called: str) -> Typed:
+    """The expression with what is computed of a row, under the name by which it is `called`, as it was computed of it
+    before: of one that is deleted, what else there is may be gone with it."""
     was = Select(Variable(BEFORE, before(resource, maybe=False)), resource, Row(resource=resource))
 
     def change(node: Typed) -> Typed | None:
         match node:
-            case Select(operand=Variable(name=name), name=field, through="computed") if name == resource:
+            case Select(operand=Variable(name=name), name=field, through="computed") if name == called:
                 return Select(was, field, node.type, "computed")
             case _:
                 return None

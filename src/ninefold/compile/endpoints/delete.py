@@ -9,7 +9,7 @@ from ninefold.checked.endpoints import Admission
 from ninefold.checked.operations import Mutation
 from ninefold.checked.resources import Field, Resource
 from ninefold.compile import inputs
-from ninefold.compile.before import as_deleted, shown_before
+from ninefold.compile.before import as_deleted, before_deletion
 from ninefold.compile.endpoints.create import references_from_path
 from ninefold.compile.endpoints.read import requirements_of_row
 from ninefold.compile.endpoints.representation import precondition
@@ -66,7 +66,7 @@ def delete(operation: stated.Delete, admission: Admission, perspective: Perspect
         precondition=precondition(operation, admission, resource, perspective),
         upholds=upheld(Change("removes", resource, found=found), operation, perspective),
         follows=in_order(caused_by_deletion(resource, which, perspective)),
-        was=shown_before(operation, resource, found, perspective),
+        was=before_deletion(operation, resource, found, perspective),
     )
 
 
@@ -128,7 +128,7 @@ def remove(operation: stated.Remove, admission: Admission, perspective: Perspect
             caused_by_deletion(resource, which, perspective),
             ReadBack(Statement(pieces(read), tuple(columns.results))),
         ),
-        was=shown_before(shown, resource, found, perspective),
+        was=before_deletion(shown, resource, found, perspective),
     )
 
 
