@@ -135,17 +135,25 @@ def _is_password(field: Field) -> bool:
 
 
 def _without_maker(survey: Survey, resource: Resource, field: Field) -> tuple[str, ...]:
-    """The endpoints that create rows without a primary key: it has no `on create`, and neither their body, their
-    path nor their `sets` gives it. A primary key without `on create` is the client's, who must be able to name it.
-    """
+    """The endpoints that create rows without a primary key, or may find none: it has no `on create`, and neither their
+    body, their path nor their `sets` gives it. A primary key without `on create` is the client's, who must be able to
+    name it."""
     if not is_open(field.on_create) or field.computed is not None:
         return ()
     by_key = survey.contract.endpoints_by_key
-    return tuple(
+    makes = (
         key
         for key in survey.creating(resource.name)
         if not all(_gives(survey, each, resource.name, field) for each in survey.cases(by_key[key]))
     )
+    # A row that may be absent is known by what the contract makes of the caller as well, once it says what.
+    finds = () if field.on_create is None else survey.deleting(resource.name)
+    unnamed = (
+        key
+        for key in finds
+        if "absent" in by_key[key].outcomes and field.name not in named_in_path(survey, by_key[key], resource.name)
+    )
+    return tuple(dict.fromkeys((*makes, *unnamed)))
 
 
 def _gives(survey: Survey, endpoint: Endpoint, resource: str, field: Field) -> bool:
