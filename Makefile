@@ -1,10 +1,10 @@
 # make serve   an environment, the service in it, and examples/orders.md on 127.0.0.1:8080
 # make test    an environment with the test tools, and the test suite: minutes. DEAR=all with every test that costs much
 # make test-costs   the same, and the CPU seconds that each file and each test took
-# make test-long   what the suite takes samples of, whole: hours. SLICE=7 takes one slice of 400, SLICE=tree that of the commit
+# make test-long   what the suite takes samples of: hours. SLICE=7 takes one slice of 180, SLICE=tree that of the commit
 # make test-postgresql   the tests over PostgreSQL, with each version of 15 to 18 that is here, and says which are not
-# make agreement   of it, the service and the reference interpreter, and more: a million random requests
-# make durability   of it, the tests that kill the service: 300 kills and 300 losses of power, and 100,000 events
+# make agreement   of it, the service and the reference interpreter, and more: a million random requests, 2,400 contracts of expressions
+# make durability   of it, the tests that kill the service and PostgreSQL, and more: 300 kills of each kind, 100,000 events
 # make mutations   of it, and more: a hundred thousand changes of all contracts, each compiled, planned, explained
 # make honesty   of it, every fact of every complete contract taken away, one at a time: see docs/honesty.md
 # make planted   forty defects of the compiler, chosen by chance: which of them the tests find
@@ -75,17 +75,18 @@ test-long agreement durability mutations honesty: export NINEFOLD_SLICE := $(or 
 test-long: $(VENV)/.test
 	$(SUITE) -m long $(ARGS)
 
+# What is drawn by chance the long run repeats seldom, and these as often as is told where it is (`many`, tests/slices.py).
+agreement durability mutations: export NINEFOLD_WHOLE := 1
+
 # `make agreement NINEFOLD_REQUESTS=5000000` compares more often; each day begins with other seeds.
-agreement: export NINEFOLD_REQUESTS ?= 1000000
 agreement: $(VENV)/.test
 	$(SUITE) -m long tests/agreement $(ARGS)
 
 # `make durability NINEFOLD_KILLS=1000` kills more often, and NINEFOLD_EVENTS says how many there are.
 durability: $(VENV)/.test
-	$(SUITE) -m long tests/faults tests/events tests/cli/test_readers.py $(ARGS)
+	$(SUITE) -m long tests/faults tests/events tests/cli/test_readers.py tests/postgresql $(ARGS)
 
 # `make mutations NINEFOLD_SEED=…` repeats a run, and NINEFOLD_MUTATIONS says how many there are.
-mutations: export NINEFOLD_MUTATIONS ?= 100000
 mutations: $(VENV)/.test
 	$(SUITE) -m long tests/mutations $(ARGS)
 

@@ -1,10 +1,11 @@
 """How much of what tests repeat a run takes. What is asserted is the same in every run; contracts and seeds differ.
 
-`make test` takes a sample, the same in every commit. `make test-long` takes all: every contract, fact and law, and what
-is counted or goes through very many (requests, mutants, kills, statements) in PIECES pieces, each of which is a test of
-its own. Each test of the long run belongs to one of SLICES slices, by its name: `SLICE=tree` takes the slice that
-follows from the tree that is checked out (`git rev-parse HEAD^{tree}`), so that commits take turns and a commit has
-always the same one; `SLICE=7` asks for one by its number, and so does NINEFOLD_SLICE.
+`make test` takes a sample, the same in every commit. `make test-long` takes all: every contract, fact and law; what
+goes through very many of them in PIECES pieces, each of which is a test of its own. What is drawn by chance (requests,
+mutants, kills) it does a SHARE-th as often as `make agreement`, `make mutations` and `make durability`, which set
+NINEFOLD_WHOLE. Each test of the long run belongs to one of SLICES slices, by its name: `SLICE=tree` takes the slice
+that follows from the tree that is checked out (`git rev-parse HEAD^{tree}`), so that commits take turns and a commit
+has always the same one; `SLICE=7` asks for one by its number, and so does NINEFOLD_SLICE.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from pathlib import Path
 from typing import Final, TypeVar
 from zlib import crc32
 
-SLICES: Final = 400
+SLICES: Final = 180
 PIECES: Final = 24
+SHARE: Final = 50
 SAMPLE: Final = 21
 
 _ROOT: Final = Path(__file__).parents[1]
@@ -50,6 +52,9 @@ def _asked() -> int | None:
 LONG: Final = bool(os.environ.get("NINEFOLD_LONG"))
 """Whether this is the long run."""
 
+WHOLE: Final = bool(os.environ.get("NINEFOLD_WHOLE"))
+"""Whether what is drawn by chance is drawn as often as it ever is."""
+
 SLICE: Final = _asked()
 """The slice that is taken; a worker of pytest-xdist has it from the environment of the one that started it."""
 
@@ -58,11 +63,6 @@ OF: Final = SAMPLE if SLICE is None else SLICE
 
 PARTS: Final = range(PIECES) if LONG else (OF % PIECES,)
 """The pieces of a test that has some: in a sample it is one."""
-
-
-def long_parts(pieces: int) -> Sequence[int]:
-    """The pieces of a test that only the long run has: so many that each is about a minute of CPU."""
-    return range(pieces) if LONG else ()
 
 
 def is_of_the_slice(test: str) -> bool:
@@ -142,10 +142,14 @@ def piece(items: Sequence[T], part: int, one_of: int) -> list[T]:
     return list(items[part::PIECES]) if LONG else some(items, one_of)
 
 
-def many(name: str, sample: int, whole: int, pieces: int = PIECES) -> int:
-    """How many one piece does of what is counted: in the long run its share of the whole, which the environment may say
-    (`NINEFOLD_KILLS=1000 make durability`)."""
-    return -(-int(os.environ.get(f"NINEFOLD_{name}", whole)) // pieces) if LONG else sample
+def many(name: str, whole: int, each: int, sample: int = 0) -> tuple[Sequence[int], int]:
+    """The pieces of what is drawn by chance, and how many each does. In a sample one does `sample`, or there is none.
+    In the long run each does `each`, a minute of CPU or less, and there are as many as its share of the whole needs, or
+    the number that the environment says (`NINEFOLD_KILLS=1000 make durability`)."""
+    if not LONG:
+        return (PARTS if sample else ()), sample
+    count = int(os.environ.get(f"NINEFOLD_{name}", whole if WHOLE else whole // SHARE))
+    return range(max(-(-count // each), 1)), each
 
 
 def new_seed() -> int:

@@ -4,7 +4,7 @@ it: in Python, in SQLite and in PostgreSQL."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 import pytest
 from tests.agreement.comparing import Asked, Disagreement, Pair, Scenario, compare
@@ -14,7 +14,7 @@ from tests.agreement.test_found import contract
 from tests.agreement.versions import compiled
 from tests.agreement.worded import ALONE, MOST, requests, rows, worded
 from tests.reference.messages import Request
-from tests.slices import long_parts, many, some
+from tests.slices import many, some
 
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.expressions.functions import SPECIAL
@@ -22,8 +22,7 @@ from ninefold.expressions.functions import SPECIAL
 ROUND = -(-len(DECLARED) // MOST)
 """Contracts in which whatever is declared comes once."""
 
-PIECES: Final = 60
-MORE: Final = many("WORDS", 0, 2_400, PIECES)
+PIECES, MORE = many("WORDS", 2_400, 24)
 
 
 def valued(number: int, database: str) -> set[str]:
@@ -88,7 +87,7 @@ def test_a_position_that_no_text_has_is_none_over_postgresql() -> None:
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("part", long_parts(PIECES))
+@pytest.mark.parametrize("part", PIECES)
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_the_same_of_many_more(database: str, part: int) -> None:
     """Each third over PostgreSQL."""

@@ -12,7 +12,7 @@ from tests.slices import DEAR, dear_first
 TESTS = Path(__file__).parents[1]
 SLICES = TESTS / "slices.py"
 MODULES = [path for path in sorted(TESTS.rglob("*.py")) if path != SLICES]
-TAKES = {"LONG", "OF", "PARTS", "PIECES", "by_name", "long_parts", "many", "piece", "some"}
+TAKES = {"LONG", "OF", "PARTS", "PIECES", "WHOLE", "by_name", "many", "piece", "some"}
 """What of `tests/slices.py` says how much a run takes."""
 
 
@@ -30,10 +30,9 @@ def unmarked(module: ast.Module) -> Iterator[str]:
             case ast.Assign(targets=[ast.Name(id="pytestmark")], value=marks):
                 is_marked = "long" in _marks(marks)
             case (
-                ast.Assign(targets=[ast.Name(id=name)], value=value)
-                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+                ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value)
             ) if named(value) & takes:
-                takes.add(name)
+                takes |= named(target)
             case ast.FunctionDef(name=name) if named(each) & takes:
                 if not name.startswith("test_"):
                     takes.add(name)
@@ -61,7 +60,7 @@ def test_what_a_run_takes_more_of_is_marked_and_goes_by_slices() -> None:
 
 def test_it_can_fail() -> None:
     module = ast.parse(
-        "from tests.slices import some\nITEMS = some([1], 2)\ndef kept(): return ITEMS\n"
+        "from tests.slices import some\nITEMS, _ = some([1], 2), 0\ndef kept(): return ITEMS\n"
         "@pytest.mark.parametrize('x', ITEMS)\ndef test_a(x): ...\ndef test_b(): kept()\n"
         "@pytest.mark.long\ndef test_c(): kept()\ndef test_d(): ALL[::20], ALL[::-1]\n"
     )

@@ -21,7 +21,7 @@ from tests.cli.test_serving import Refused, Serving, refused, serving
 from tests.contracts import SERVED, compiled, contract_of, operator_of
 from tests.http_cases import patient, tell
 from tests.postgresql.nodes import CONTRACT, Load, hall, person
-from tests.slices import PARTS, many, some
+from tests.slices import many, some
 from tests.waiting import PATIENCE, until
 
 from ninefold.diff.requests import Known, read_exchanges
@@ -36,7 +36,7 @@ pytestmark = [
 ]
 
 
-KILLS = many("KILLS", 2, 300)
+PIECES, KILLS = many("KILLS", 300, 12, 2)
 """How often one of the processes is killed."""
 
 
@@ -66,7 +66,7 @@ def is_there(pid: int) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", PIECES)
 def test_a_process_that_is_killed_takes_nothing_with_it_but_its_connections(tmp_path: Path, part: int) -> None:
     """Under load one after another is killed, and another begun. What was answered is there, nothing twice; the log and
     the metrics are of all processes; with the first all end."""

@@ -12,18 +12,18 @@ import pytest
 from tests.events.process import killing, process, rows
 from tests.events.receiver import Answer, receiving
 from tests.events.service import CONTRACT
-from tests.slices import PARTS, many
+from tests.slices import many
 from tests.waiting import until
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 
-KILLS = many("KILLS", 2, 300)
+PIECES, KILLS = many("KILLS", 300, 12, 2)
 """How often the service is killed."""
 
 MANY = CONTRACT.replace("attempts: 3, backoff: [PT0.05S, PT0.2S]", "attempts: 100, backoff: [PT0.05S]")
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", PIECES)
 def test_no_event_is_lost_however_often_the_service_is_killed(tmp_path: Path, part: int) -> None:
     contract, database = tmp_path / "contract.md", tmp_path / "service.db"
     contract.write_text(MANY, encoding="utf-8")

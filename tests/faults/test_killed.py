@@ -18,18 +18,18 @@ import pytest
 from tests.events.process import killed, killing, process, rows
 from tests.events.receiver import Answer, receiving
 from tests.faults.contracts import EVENTS_KEPT
-from tests.slices import PARTS, many
+from tests.slices import many
 from tests.waiting import until
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 
-KILLS = many("KILLS", 2, 300)
-"""How often the service is killed; `make durability` does it 300 times."""
+OF_KILLS, KILLS = many("KILLS", 300, 12, 2)
+"""How often the service is killed."""
 
-CUTS = many("CUTS", 2, 300)
+OF_CUTS, CUTS = many("CUTS", 300, 12, 2)
 """How often the power of the disk is lost."""
 
-SLOW_KILLS = many("SLOW_KILLS", 1, 96)
+OF_SLOW_KILLS, SLOW_KILLS = many("SLOW_KILLS", 96, 4, 1)
 """How often the service is killed on a disk that is slow, of each such disk."""
 
 CALLERS = 6
@@ -102,19 +102,19 @@ def cutting(chance: Random) -> Callable[[subprocess.Popen[str]], None]:
     return cut
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", OF_KILLS)
 def test_nothing_that_was_acknowledged_is_lost_or_done_twice(tmp_path: Path, part: int) -> None:
     survive(tmp_path, Random(17 + part), KILLS, "ninefold", killed)
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", OF_KILLS)
 def test_nor_is_it_where_other_processes_take_the_requests(tmp_path: Path, part: int) -> None:
     """The one that writes is killed, and with it all end. Those are killed alone in `tests/cli/test_readers.py`."""
     survive(tmp_path, Random(31 + part), KILLS, "ninefold", killed, "--readers", "2")
 
 
 @pytest.mark.parametrize("milliseconds", [2, 20])
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", OF_SLOW_KILLS)
 def test_nor_is_it_on_a_disk_that_takes_its_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int, milliseconds: int
 ) -> None:
@@ -122,7 +122,7 @@ def test_nor_is_it_on_a_disk_that_takes_its_time(
     survive(tmp_path, Random(37 + part), SLOW_KILLS, "tests.faults.slow", killed)
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", OF_CUTS)
 def test_nothing_that_was_acknowledged_is_lost_with_the_power(tmp_path: Path, part: int) -> None:
     survive(tmp_path, Random(29 + part), CUTS, "tests.faults.power", cutting(Random(part)))
 

@@ -12,16 +12,16 @@ import pytest
 from tests.events.process import killing, process, rows
 from tests.events.service import CONTRACT
 from tests.events.stream import listening, over
-from tests.slices import PARTS, many
+from tests.slices import many
 from websockets.exceptions import WebSocketException
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long, pytest.mark.usefixtures("over")]
 __all__ = ["over"]
 
-KILLS = many("KILLS", 2, 300)
+PIECES, KILLS = many("KILLS", 300, 12, 2)
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", PIECES)
 def test_a_stream_skips_and_repeats_nothing(tmp_path: Path, part: int) -> None:
     contract, database = tmp_path / "contract.md", tmp_path / "service.db"
     contract.write_text(CONTRACT, encoding="utf-8")

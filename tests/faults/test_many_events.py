@@ -18,12 +18,12 @@ import pytest
 from tests.events.process import process, rows
 from tests.events.receiver import Answer, receiving
 from tests.faults.contracts import EVENTS_KEPT
-from tests.slices import PARTS, many
+from tests.slices import many
 
 pytestmark = [pytest.mark.serves, pytest.mark.slow, pytest.mark.long]
 
-EVENTS = many("EVENTS", 200, 100_000)
-"""How many there are; `make durability` makes 100,000."""
+PIECES, EVENTS = many("EVENTS", 100_000, 4_000, 200)
+"""How many there are."""
 
 REQUESTS = max(50, EVENTS // 100)
 """That come to the receiver from a start of the service to its end, at least, if there are as many; up to twice as many
@@ -32,7 +32,7 @@ by chance."""
 CONTRACT = EVENTS_KEPT.replace("timeout: PT1S", "timeout: PT30S")
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", PIECES)
 def test_every_event_arrives(tmp_path: Path, part: int) -> None:
     """Three requests in ten fail."""
     contract, database = tmp_path / "contract.md", tmp_path / "service.db"

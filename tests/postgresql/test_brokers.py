@@ -16,10 +16,13 @@ from tests.events.kafka_front import front
 from tests.postgresql import server
 from tests.postgresql.nodes import Load, hall, nodes, person
 from tests.postgresql.test_nodes import by_work
-from tests.slices import PARTS, many
+from tests.slices import many
 from tests.waiting import until
 
 pytestmark = [pytest.mark.serves, pytest.mark.long]
+
+PIECES, OUTAGES = many("OUTAGES", 24, 1, 1)
+"""How often the broker goes."""
 
 Away = tuple[str, Callable[[], None], Callable[[], None], Callable[[], list[str]]]
 """Its address; what takes it away, and what brings it back; the identifiers of what it has kept, in its order."""
@@ -41,14 +44,14 @@ def by_kafka(folder: Path) -> Iterator[Away]:
         yield there.address, way.close, way.open, lambda: [each.headers["id"] for each in there.kept()]
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", PIECES)
 @pytest.mark.parametrize("by", [by_nats, by_kafka])
 def test_it_is_given_all_once_and_in_order(by: Any, part: int, tmp_path: Path) -> None:
     url = server.database()
     with by(tmp_path) as (address, goes, comes, kept), nodes(url, 2, "--broker", address) as both:
         load = Load([*both], person(both[0].client), hall(both[0].client, 10**6))
         with load.going(4):
-            for _ in range(many("OUTAGES", 1, 20)):
+            for _ in range(OUTAGES):
                 load.until_more(10)
                 goes()
                 load.until_more(10)

@@ -17,7 +17,7 @@ from tests.events.receiver import receiving
 from tests.postgresql import server
 from tests.postgresql.nodes import CONTRACT, Load, hall, judge, nodes, person
 from tests.postgresql.test_cut import Seats, relayed
-from tests.slices import PARTS, many
+from tests.slices import many
 from tests.waiting import until
 
 from ninefold.runtime.store import postgresql_writer
@@ -25,6 +25,9 @@ from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.protocol import Opened
 
 pytestmark = pytest.mark.serves
+
+PIECES, CRASHES = many("CRASHES", 96, 4, 2)
+"""How often PostgreSQL dies, or one of its processes."""
 
 
 class Server:
@@ -67,14 +70,14 @@ def postgresql() -> Iterator[Server]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", PIECES)
 def test_nothing_is_lost_or_done_twice_where_postgresql_dies(postgresql: Server, part: int) -> None:
     with receiving() as receiver, nodes(postgresql.url, 2) as both:
         load = Load(both, person(both[0].client), hall(both[0].client, 1_000_000))
         made = both[1].client.post("/webhooks", json={"url": receiver.url, "kinds": ["seat.made"]}, headers=load.who)
         assert made.status_code == 201
         with load.going(4):
-            for number in range(many("CRASHES", 2, 96)):
+            for number in range(CRASHES):
                 load.until_more(20)
                 if number % 2:
                     postgresql.kill_one()

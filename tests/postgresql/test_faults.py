@@ -29,7 +29,7 @@ from tests.postgresql.test_nodes import CROSS, CUT
 from tests.postgresql.test_standby import asked, standbys
 from tests.postgresql.valkey_server import Server as Valkey
 from tests.postgresql.valkey_server import valkey
-from tests.slices import PARTS, many, some
+from tests.slices import many, some
 from tests.waiting import until
 
 pytestmark = [pytest.mark.serves, pytest.mark.long]
@@ -218,6 +218,9 @@ FAULTS: Final[dict[str, Callable[[World], None]]] = {
     if callable(function) and not name.startswith("_") and name not in ("followed", "close")
 }
 
+PIECES, _ = many("FAULTS", 500, len(FAULTS), 1)
+"""Each has each fault once, or in a sample some of them."""
+
 
 @contextmanager
 def world(folder: Path) -> Iterator[World]:
@@ -241,7 +244,7 @@ def world(folder: Path) -> Iterator[World]:
         yield found
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", PIECES)
 def test_nothing_is_lost_or_done_twice_whatever_fails(part: int, tmp_path: Path) -> None:
     with world(tmp_path) as found, receiving() as receiver, receiving() as both:
         client = found.among[0].client
@@ -254,13 +257,12 @@ def test_nothing_is_lost_or_done_twice_whatever_fails(part: int, tmp_path: Path)
         with load.going(6):
             # A fifth of the kinds is the sample: all of them take minutes.
             kinds = some(list(FAULTS), 5)
-            while done.total() < many("FAULTS", len(kinds), 500):
-                for name in random.sample(kinds, len(kinds)):
-                    FAULTS[name](found)
-                    done[name] += 1
-                    print(f"{time.time() - began:7.1f} {name}, {len(load.answered)} rows", flush=True)
-                    load.until_more(5)
-                    contest(load)
+            for name in random.sample(kinds, len(kinds)):
+                FAULTS[name](found)
+                done[name] += 1
+                print(f"{time.time() - began:7.1f} {name}, {len(load.answered)} rows", flush=True)
+                load.until_more(5)
+                contest(load)
         url = found.primary.url
         until(lambda: server.run(url, "SELECT count(*) FROM seat WHERE status = 'held'") == [(0,)])
         judge(url, load, receiver)

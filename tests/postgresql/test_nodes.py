@@ -21,13 +21,16 @@ from tests.events.receiver import Answer, Came, receiving
 from tests.http_cases import serving, tell
 from tests.postgresql import server
 from tests.postgresql.nodes import Load, Node, delivered, hall, judge, nodes, numbers, person
-from tests.slices import PARTS, many, some
+from tests.slices import many, some
 from tests.waiting import until
 
 from ninefold.diff.requests import Known, read_exchanges
 from ninefold.runtime.store.postgresql_marks import WRITE
 
 pytestmark = pytest.mark.serves
+
+PIECES, CUTS = many("CUTS", 96, 4, 2)
+"""How often a node dies, hangs, or loses its connections."""
 
 
 @pytest.mark.slow
@@ -184,7 +187,7 @@ CROSS = (
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", PIECES)
 def test_nothing_is_lost_or_done_twice_while_nodes_die_hang_and_lose_their_connections(part: int) -> None:
     url = server.database()
     with receiving() as receiver, nodes(url, 3) as among:
@@ -192,7 +195,7 @@ def test_nothing_is_lost_or_done_twice_while_nodes_die_hang_and_lose_their_conne
         made = among[1].client.post("/webhooks", json={"url": receiver.url, "kinds": ["seat.made"]}, headers=load.who)
         assert made.status_code == 201
         with load.going(6):
-            for number in range(many("CUTS", 2, 96)):
+            for number in range(CUTS):
                 time.sleep(random.uniform(0.5, 2))
                 victim = random.choice(among)
                 if number % 4 == 0:

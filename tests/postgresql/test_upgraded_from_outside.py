@@ -16,7 +16,7 @@ from time import monotonic
 import pytest
 from tests.postgresql import server
 from tests.postgresql.test_upgrade import beside, held
-from tests.slices import LONG, some
+from tests.slices import LONG, WHOLE, some
 from tests.upgrade.test_a_strangers_way import is_served
 from tests.upgrade.test_matrix import CHANGES, check_nothing_is_lost, databases, loaded, of_write, path
 from tests.waiting import until
@@ -28,7 +28,7 @@ __all__ = ["beside", "databases", "path"]
 
 pytestmark = [pytest.mark.serves, pytest.mark.long]
 
-KILLS = 4
+KILLS = 4 if WHOLE else 1
 """Of each change, unless it is made before."""
 
 ALL = [*product(CHANGES, (0, 3, 10_000), ("sqlite", "postgresql"))]
