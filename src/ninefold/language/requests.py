@@ -75,7 +75,11 @@ class Body:
 
 def read_body(r: Reading, node: Node, slot: Slot) -> Body | None:
     if isinstance(node, Mapping) and len(node.entries) == 1 and node.entries[0].name == "$ref":
-        reference = type_reference(r, node.entries[0].value, BODY_OF_A_RESOURCE)
+        of = node.entries[0].value
+        if is_word(of, "not shown"):
+            r.leaves_open(of.span)
+            return None
+        reference = type_reference(r, of, BODY_OF_A_RESOURCE)
         return None if reference is None else Body(None, reference, node.span)
     if isinstance(node, Mapping) and _is_schema(node):
         help = ("a body lists fields: `[NAME, …]`; what they are, and which are required, part 2 says",)
