@@ -70,10 +70,15 @@ class Sources:
     def now(self) -> str:
         """The time as a timestamp value (see `ninefold.values`)."""
         if self.clock is _clock:
-            return _told(time.time_ns())
+            return _now()
         if isinstance(self.clock, Followed):
             return _told(self.clock.nanoseconds())
         return self.clock().astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+    @property
+    def telling(self) -> Callable[[], str]:
+        """What says `now`, for whoever asks again and again."""
+        return _now if self.clock is _clock else self.now
 
     def microseconds(self) -> int:
         """The time, since 1970."""
@@ -106,6 +111,10 @@ def _told(nanoseconds: int) -> str:
         text = datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
         _second = second, text
     return f"{text}{microseconds:06d}Z"
+
+
+def _now() -> str:
+    return _told(time.time_ns())
 
 
 class Followed:

@@ -228,6 +228,5 @@ def record(
     reasons: tuple[Reason, ...] = (),
 ) -> Record:
     """`size`: bytes of content that were sent; `began`: when its head had come."""
-    who = None if caller.identity is None else caller.who
-    seconds = perf_counter() - began
+    seconds, who = perf_counter() - began, caller.scheme
     return Record(now, request.method, route, status, size, seconds, who, caller.logged, request.address, reasons)

@@ -287,11 +287,17 @@ def response_head(
 
 def begun_head(status: int, common: bytes | None, own: HeaderFields) -> bytes | None:
     """The head of a response whose connection goes on, up to what says how long its content is, which comes next.
-    `common`: the lines that all responses of this second have. None: its fields say more of the connection, or how long
-    it is. Raises ValueError as `response_head` does."""
+    `common`: the lines that all responses of this second have. None: it has no content, or its fields say more of the
+    connection, or how long it is. Raises ValueError as `response_head` does."""
     # One alone is the media type, as another response had it; among more are a tag, a place, or numbers of a rate.
-    lines = _lines_again(own) if len(own) < 2 else lines_of(own)
-    return None if lines is None or common is None else _STATUS_LINES[status] + common + lines
+    return (_begun_again if len(own) < 2 else _begun)(status, common, own)
+
+
+def _begun(status: int, common: bytes | None, own: HeaderFields) -> bytes | None:
+    lines = lines_of(own)
+    if lines is None or common is None or status in WITHOUT_CONTENT:
+        return None
+    return _STATUS_LINES[status] + common + lines
 
 
 def lines_of(fields: HeaderFields) -> bytes | None:
@@ -320,7 +326,7 @@ def _are_of_connection(names: tuple[bytes, ...]) -> bool:
     return not _OF_CONNECTION.isdisjoint(names)
 
 
-_lines_again = lru_cache(maxsize=256)(lines_of)
+_begun_again = lru_cache(maxsize=256)(_begun)
 _name, _line = itemgetter(0), b": ".join
 _is_name = re.compile(TOKEN).fullmatch
 _IN_A_LINE = bytes([0x09, *range(0x20, 0x7F), *range(0x80, 0x100)])

@@ -17,7 +17,6 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.http.body import Body, Whole
 from ninefold.runtime.http.capacity import LITTLE_BYTES
 from ninefold.runtime.http.cycle import (
-    WITHOUT_CONTENT,
     Asgi,
     Message,
     Receive,
@@ -134,11 +133,11 @@ def is_direct(head: Head, came: int) -> bool:
 
 
 def begin(connection: Connection, head: Head, content: bytes, core: Core) -> Direct | None:
-    """Ask for the answer to a request that has come whole, which has yet to `begin`. None: it was given, and is taken
-    already."""
+    """Ask for the answer to a request that has come whole, which has yet to `begin`. None: it was given, is taken
+    already, and the connection goes on."""
     asking = core.asked(head, content, connection.peer, connection.certificate)
     response = asking.given
-    if response is None or not (head.said.keeps and connection.keeps) or response.status in WITHOUT_CONTENT:
+    if response is None or not (head.said.keeps and connection.keeps):
         return Direct(connection, head, core, asking)
     try:
         begun = begun_head(response.status, connection.door.lines, response.headers)
@@ -151,7 +150,6 @@ def begin(connection: Connection, head: Head, content: bytes, core: Core) -> Dir
     if not connection.is_taken:
         return Direct(connection, head, core, asking, (response, size), True)
     asking.ended(response, size)
-    connection.completed(True)
     return None
 
 
@@ -223,7 +221,7 @@ class Direct(Struct, eq=False):
     def _write(self, response: Response, size: int) -> None:
         connection, head, door = self.connection, self.head, self.connection.door
         keeps = head.said.keeps and connection.keeps
-        if keeps and head.method != "HEAD" and response.status not in WITHOUT_CONTENT:
+        if keeps and head.method != "HEAD":
             begun = begun_head(response.status, door.lines, response.headers)
             if begun is not None:
                 self.keeps = True

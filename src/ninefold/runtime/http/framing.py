@@ -113,13 +113,20 @@ class Requests:
         known = self._known
         if known is None or self._bytes or not self.ended or self._skipped or len(data) > HEAD_BYTES:
             return None
+        # Fields that are known, to the end of all that has come: of these nothing is looked at but the request line.
+        end = data.find(b"\r\n") + 2
+        said = known.get(data[end:-4]) if data.endswith(b"\r\n\r\n") else None
+        if said is not None and said.plainly == 0:
+            line = _PLAIN_LINE.fullmatch(data, 0, end)
+            if line is None:
+                return None
+            name, path, query = line.groups(b"")
+            return Head(name.decode("ascii"), path, query, "1.1", said), b""
         found = _WHOLE.match(data)
         if found is None:
             return None
         # Fields that are known may be the beginning of others: that they end says nothing but the empty line.
         name, path, query, block = found.groups(b"")
-        if name == b"CONNECT":
-            return None
         method, content = name.decode("ascii"), data[found.end() :]
         said = known.get(block) or known.like(block)
         if said is None:
@@ -127,7 +134,7 @@ class Requests:
                 said = _noted(_Line(method, path, query, "1.1", None, data.index(b"\n") + 1), block, known)
             except Refused:
                 return None
-        if said.length != len(content) or said.expects or said.handshake is not None:
+        if said.plainly != len(content):
             return None
         return Head(method, path, query, "1.1", said), content
 
@@ -185,7 +192,7 @@ _EMPTY_LINES = re.compile(rb"(?:\r\n)*")
 _NOT_IN_A_REQUEST_LINE = re.compile(rb"[^\x20-\x7e\r]|\r[^\n]")
 _BARE_LF = re.compile(rb"[^\r]\n")
 _REQUEST_LINE = re.compile(rb"(%s) ([\x21\x22\x24-\x7e]++) HTTP/([0-9])\.([0-9])\r\n" % TOKEN)
-_PLAIN = rb"(%s) (/[\x21\x22\x24-\x3e\x40-\x7e]*+)(?:\?([\x21\x22\x24-\x7e]*+))? HTTP/1\.1\r\n" % TOKEN
+_PLAIN = rb"(?!CONNECT )(%s) (/[\x21\x22\x24-\x3e\x40-\x7e]*+)(?:\?([\x21\x22\x24-\x7e]*+))? HTTP/1\.1\r\n" % TOKEN
 _PLAIN_LINE = re.compile(_PLAIN)
 _WHOLE = re.compile(_PLAIN + rb"(?:([^\r\n][^\r]*+(?:\r(?!\n\r\n)[^\r]*+)*)\r\n)?\r\n")
 _ABSOLUTE = re.compile(rb"https?://([^/?@]++)(/[^?]*+)?(?:\?(.*+))?", re.IGNORECASE)

@@ -14,6 +14,7 @@ import re
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from ninefold.runtime.cache import Cache
 from ninefold.runtime.messages.notes import Alike, Notes
@@ -47,7 +48,8 @@ class Said(Struct, frozen=True):
     """What the fields of a head say: `fields` with names in lower case, `headers` the same by name. `length`: bytes of
     the body; None: it is chunked. `keeps`: the connection may go on after it. `expects`: the client waits to be asked
     for the body (RFC 9110 10.1.1). `handshake`: where it is a GET, it is one of WebSocket, whose key this is (RFC 6455
-    4.2.1). `notes`: what others note of heads with these fields, or like them; None: nothing is."""
+    4.2.1). `notes`: what others note of heads with these fields, or like them; None: nothing is. `plainly`: the same as
+    `length` where what is asked for is the response alone; else None."""
 
     fields: list[tuple[bytes, bytes]]
     length: int | None
@@ -56,6 +58,11 @@ class Said(Struct, frozen=True):
     handshake: bytes | None
     headers: dict[str, str]
     notes: Notes | None
+    plainly: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.expects and self.handshake is None:
+            force_setattr(self, "plainly", self.length)
 
 
 class Known(Cache[bytes, Said]):

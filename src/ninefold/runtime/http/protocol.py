@@ -279,6 +279,12 @@ class Protocol(asyncio.Protocol):
             self._deadline.at = None
             self._cycle = direct
             direct.begin()
+        elif self._advancing:
+            return  # to the next one
+        elif self._reading and not self._closing:
+            self._deadline.put(IDLE_SECONDS)  # it came alone
+        else:
+            self.completed(True)
 
     def _run(self, cycle: Cycle, application: Asgi) -> None:
         task = self._loop.create_task(cycle.run(application))

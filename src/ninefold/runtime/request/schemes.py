@@ -47,9 +47,12 @@ class Caller(msgspec.Struct, frozen=True):
     """What expressions read as `caller`."""
     name: str = ""
     """What tells it from all callers of whatever scheme, where it has an identity."""
+    scheme: str | None = None
+    """`who`, as logs show it: of whom nothing but that is known, nothing."""
 
     def __post_init__(self) -> None:
         msgspec.structs.force_setattr(self, "name", f"{self.who} {self.identity}")
+        msgspec.structs.force_setattr(self, "scheme", None if self.identity is None else self.who)
         root = self.values if self.credential is None else {"credential": self.credential, **self.values}
         msgspec.structs.force_setattr(self, "root", root)
 

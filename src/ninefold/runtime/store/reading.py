@@ -108,6 +108,7 @@ class Beside(Reading):
 
     def close(self) -> None:
         self.long.stop()
+        self._brief.close()
         self._reader.close()
         self._index.close()
 

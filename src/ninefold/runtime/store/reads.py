@@ -13,7 +13,7 @@ import asyncio
 import os
 import sys
 from asyncio import AbstractEventLoop, Future
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field
 from itertools import islice
@@ -65,7 +65,8 @@ class Brief:
         """`commits`: how many there were, by whatever program."""
         self._connection = connection
         self._cursor = connection.cursor()
-        self._hold = Snapshot(connection, commits).hold
+        self._commits = commits
+        self._snapshot = Snapshot(connection, commits)
         self._until: float | None = None
         connection.set_progress_handler(self._is_over, STEPS)
 
@@ -75,20 +76,14 @@ class Brief:
     def run(self, text: str, binds: Sequence[Stored], to_its_end: bool = False) -> list[Row]:
         """Raises TooLong, unless it may go on `to_its_end`, or Unavailable."""
         try:
-            self._hold()
+            if self._commits() != self._snapshot.held_at:
+                self._snapshot.hold()
             if not to_its_end:
                 self._until = perf_counter() + BUDGET
             found = self._cursor.execute(text, binds)
             rows: list[Row] = list(islice(found, ROWS))
-            size = ROWS
-            while len(rows) == size:
-                if self._is_over():
-                    # What it has begun is no longer open, and sees no longer what it saw.
-                    self._cursor.close(True)
-                    self._cursor = self._connection.cursor()
-                    raise TooLong
-                rows += islice(found, ROWS)
-                size += ROWS
+            if len(rows) == ROWS:
+                self._go_on(found, rows)
             return rows
         except apsw.InterruptError:
             raise TooLong from None
@@ -96,6 +91,22 @@ class Brief:
             raise meaning(error) from error
         finally:
             self._until = None  # what ends the snapshot is not broken off
+
+    def close(self) -> None:
+        """Before its connection is."""
+        self._snapshot.end()
+
+    def _go_on(self, found: Iterator[Row], rows: list[Row]) -> None:
+        """Read what comes behind so many rows."""
+        size = ROWS
+        while len(rows) == size:
+            if self._is_over():
+                # What it has begun is no longer open, and sees no longer what it saw.
+                self._cursor.close(True)
+                self._cursor = self._connection.cursor()
+                raise TooLong
+            rows += islice(found, ROWS)
+            size += ROWS
 
 
 @dataclass(slots=True, eq=False)

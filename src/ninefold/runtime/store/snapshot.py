@@ -19,19 +19,20 @@ _UNKNOWN = -1
 
 
 class Snapshot:
-    """Of a connection that one thread alone uses. `held`: there is one, and its reads see what it has seen."""
+    """Of a connection that one thread alone uses. `held_at`: there is one, which is of so many commits; None: there is
+    none."""
 
     def __init__(self, connection: apsw.Connection, commits: Callable[[], int]) -> None:
         """`commits`: how many there were, ever."""
-        self.held = False
+        self.held_at: int | None = None
         self._connection = connection
         self._commits = commits
         self._loop: AbstractEventLoop | None = None
         self._before = self._at = _UNKNOWN
 
     def hold(self) -> None:
-        """To be called before each read. From the second read of a turn on there is a snapshot, unless something was
-        committed in this turn, or since the last one."""
+        """To be called before each read, unless there is a snapshot of as many commits as there are. From the second
+        read of a turn on there is one, unless something was committed in this turn, or since the last one."""
         if self._loop is None or not self._loop.is_running():
             self._begin()
             return
@@ -39,10 +40,10 @@ class Snapshot:
         if commits != self._at:
             self._release()
             self._at = _UNKNOWN
-        elif not self.held and commits == self._before:
+        elif self.held_at is None and commits == self._before:
             if not self._connection.in_transaction:
                 self._connection.execute("BEGIN")
-            self.held = True
+            self.held_at = commits
 
     def _begin(self) -> None:
         """The first read of a turn, or one beside all loops."""
@@ -59,7 +60,7 @@ class Snapshot:
         self._release()
 
     def _release(self) -> None:
-        if self.held:
-            self.held = False
+        if self.held_at is not None:
+            self.held_at = None
             if self._connection.in_transaction:  # which an error may have ended
                 self._connection.execute("COMMIT")

@@ -109,6 +109,7 @@ class SQLite(Reading):
         self.long.stop()
         self._writer.stop()
         self._checkpoints.stop()
+        self._brief.close()
         for connection in self._connections:
             connection.close()
         self._index.close()
