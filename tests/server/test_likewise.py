@@ -48,7 +48,7 @@ from ninefold.runtime.operations.read import List
 from ninefold.runtime.operator.exposition import exposed
 from ninefold.runtime.operator.metrics import Metrics
 from ninefold.runtime.request import handed as at_handed
-from ninefold.runtime.request import left_of_writes, likewise
+from ninefold.runtime.request import left_of_reads, left_of_writes, likewise
 from ninefold.runtime.request.exchange import Exchange, call_of
 from ninefold.runtime.request.left import Given
 from ninefold.runtime.request.schemes import MOST_KEPT, Scheme, Tokens
@@ -166,6 +166,104 @@ def test_a_page_that_tells_where_it_is_tells_it_of_its_own_path(tmp_path: Path) 
     _asked_by_their_paths(contract, sorted((directory / "http").glob("*.http")), {})
 
 
+BY_ITS_NAME: Final = "GET /todos/{id}: {does: read todo, responses: {200: todo}}"
+RENAMED: Final = (
+    "PATCH /people/me: {does: update person, where: person == caller.person, body: [name], patch: merge, "
+    "responses: {200: {name: person.name}}}"
+)
+ONE_ROW: Final = """
+POST /people
+Content-Type: application/json
+
+{"name": "Ada"}
+
+HTTP 201
+
+{"id": "{{*}}", "token": "{{ada}}"}
+
+POST /todos
+Authorization: Bearer {{ada}}
+Content-Type: application/json
+
+{"text": "water the plants"}
+
+HTTP 201
+
+{"id": "{{id}}", "text": "{{*}}", "owner": "{{*}}", "done": false, "urgency": 0}
+
+GET /todos/{{id}}
+Authorization: Bearer {{ada}}
+
+HTTP 200
+
+PATCH /people/me
+Authorization: Bearer {{ada}}
+Content-Type: application/merge-patch+json
+
+{"name": "Eve"}
+
+HTTP 200
+
+GET /todos/{{id}}
+Authorization: Bearer {{ada}}
+
+HTTP 200
+"""
+
+
+def _one_row(told: str, folder: Path) -> tuple[int, int, int]:
+    """As `asked_both_ways`, of a row that is found by one name of its path and shown as `told`."""
+    text = contract_of(next(each for each in COMPLETE if each.name == "todos-of-an-owner")).read_text(encoding="utf-8")
+    assert BY_ITS_NAME in text
+    told = BY_ITS_NAME.replace("responses: {200: todo}", told)
+    contract, asked = folder / "contract.md", folder / "asked.http"
+    contract.write_text(text.replace(BY_ITS_NAME, f"{told}\n{RENAMED}"), encoding="utf-8")
+    asked.write_text(ONE_ROW, encoding="utf-8")
+    return asked_both_ways(contract, [asked], {}, heads=lambda told: [told] * 4)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "responses: {200: {id: todo.id, at: now}}",
+        "responses: {200: {id: todo.id, due: \"todo.due == null || now < timestamp('2026-01-01T00:00:00Z')\"}}",
+        "responses: {200: todo}, headers: {X-Now: string(now)}",
+        "responses: {200: {id: todo.id, for: caller.person.name}}",
+    ],
+)
+def test_a_row_that_tells_the_time_or_who_asks_tells_it_of_its_own_request(told: str, tmp_path: Path) -> None:
+    good, settled, _ = _one_row(told, tmp_path)
+    assert settled > good / 2
+
+
+def _who_came_first(*told: Any) -> Any:
+    """`left_of_reads.named` that takes whoever calls for who called first."""
+    made: Any = left_of_reads.named(*told)
+    first = list[Any]()
+
+    def of(*caller: Any) -> Any:
+        first.append(made(*caller))
+        return first[0]
+
+    return made and of
+
+
+@pytest.mark.parametrize(
+    ("told", "where", "name", "instead"),
+    [
+        ("responses: {200: {id: todo.id, at: now}}", read, "_OF_EACH_REQUEST", frozenset(("$path",))),
+        ("responses: {200: {id: todo.id, for: caller.person.name}}", likewise, "named", _who_came_first),
+    ],
+)
+def test_a_defect_of_a_row_that_is_known_by_its_name_is_found(
+    told: str, where: Any, name: str, instead: Any, tmp_path: Path
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(where, name, instead)
+        with pytest.raises(AssertionError):
+            _one_row(told, tmp_path)
+
+
 def _asked_by_other_paths(directory: Path | None) -> None:
     files = [ORDERS.with_suffix(".http")] if directory is None else sorted((directory / "http").glob("*.http"))
     contract, given = (ORDERS, {}) if directory is None else (contract_of(directory), operator_of(directory))
@@ -275,8 +373,8 @@ def test_the_plan_says_which_endpoints_answer_so() -> None:
 @pytest.mark.parametrize(
     ("where", "name", "instead"),
     [
-        (likewise, "counting", lambda *made: lambda *told: ()),
-        (likewise, "headers_told", lambda *told: ()),
+        (left_of_reads, "counting", lambda *made: lambda *told: ()),
+        (left_of_reads, "headers_told", lambda *told: ()),
         (
             left_of_writes,
             "call_of",

@@ -3,7 +3,7 @@ and most are a member of a root."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import repeat
 from operator import itemgetter
 from typing import Final, TypeAlias
@@ -56,8 +56,10 @@ def _member(root: str, name: str) -> Bind:
     """The same of a member of a root, in one call."""
 
     def bound(env: Env) -> SQLiteValue:
-        row = env.get(root)
-        value = row.get(name) if isinstance(row, dict) else None
+        try:
+            value = env[root].get(name)
+        except (KeyError, AttributeError):  # there is no such root, or it is no row
+            return None
         return None if isinstance(value, _OF_SEVERAL) else value
 
     return bound
@@ -148,10 +150,34 @@ def together_again(binds: Sequence[tuple[Typed, Bind]], root: str) -> Callable[[
     return bound
 
 
-def _is_of(typed: Typed, root: str) -> bool:
-    """Whether it is a member of a root, or of a member of it."""
+def but_one(
+    binds: Sequence[tuple[Typed, Bind]], root: str, name: str, changing: Collection[str]
+) -> Callable[[Env], Callable[[SQLiteValue], list[SQLiteValue]]] | None:
+    """The same for whoever asks time and again with values of all roots that stay as they are, but for those that are
+    `changing`: what gives them for an environment, and then for a member of one such root. None: they read more than
+    this one member of what changes, or are worked out."""
+    places = [at for at, (typed, _) in enumerate(binds) if _root(typed) == root and _name(typed) == name]
+    others = [typed for at, (typed, _) in enumerate(binds) if at not in places]
+    if len(places) != 1 or any((of := _is_read_of(typed)) is None or of in changing for typed in others):
+        return None
+    place = places[0]
+
+    def bound(env: Env) -> Callable[[SQLiteValue], list[SQLiteValue]]:
+        before, after = ([bind(env) for _, bind in some] for some in (binds[:place], binds[place + 1 :]))
+        return lambda value: [*before, value, *after]
+
+    return bound
+
+
+def _is_read_of(typed: Typed) -> str | None:
+    """The root that is read, or a member of it; "" of a constant. None: more is done."""
     while isinstance(typed, Select):
         typed = typed.operand
-        if isinstance(typed, Variable):
-            return typed.name == root
-    return False
+    if isinstance(typed, Constant):
+        return ""
+    return typed.name if isinstance(typed, Variable) else None
+
+
+def _is_of(typed: Typed, root: str) -> bool:
+    """Whether it is a member of a root, or of a member of it."""
+    return isinstance(typed, Select) and _is_read_of(typed) == root

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -98,3 +98,20 @@ class Response(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 In: TypeAlias = Literal["body", "query", "path", "header", "row"]
+
+
+def roots(content: Content) -> frozenset[str]:
+    """The names of the environment that a content reads, as `error` or `now`."""
+    return frozenset(_variables(msgspec.to_builtins(content)))
+
+
+def _variables(node: Any) -> set[str]:
+    match node:
+        case {"node": "variable", "name": str(name)}:
+            return {name}
+        case dict():
+            return set().union(*map(_variables, node.values()))
+        case list() | tuple():
+            return set().union(*map(_variables, node))
+        case _:
+            return set()

@@ -53,6 +53,7 @@ class Shape:
         "_headers",
         "_is_tagged",
         "_plain",
+        "_response",
         "_revision",
         "_row_tag",
         "_show",
@@ -68,6 +69,7 @@ class Shape:
         of_rows: Sequence[ResultColumn] = (),
     ) -> None:
         """`of_rows`: the columns of the rows of a page."""
+        self._response = response
         self._status = response.status
         self._show = None if response.content is None else show(response.content, columns, of_rows)
         self._content_type: HeaderFields = (
@@ -83,6 +85,12 @@ class Shape:
         self._plain = not (self._headers or self._is_tagged)
         # The same where it has no headers of its own, and its tag is of its row alone.
         self._row_tag = None if self._headers or self.digested else self._revision
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The roots that it reads. To be asked seldom."""
+        shown = (self._response.content, *(value for _, value in self._response.headers))
+        return frozenset().union(*(plan.roots(each) for each in shown if each is not None))
 
     def body(self, row: Row, rows: Sequence[Row], env: Env) -> bytes | None:
         """The content for a row, or for the rows of a page; None: there is none."""
@@ -120,6 +128,13 @@ class Shape:
             if body is None
             else Response(self._status, self._content_type + headers, body)
         )
+
+    def of_row(self) -> Callable[[Row, Env], Response]:
+        """The same for one row after another: where the response has nothing but its content, by what depends on it."""
+        status, headers, shown = self._status, self._content_type, self._show
+        if shown is None or not self._plain:
+            return lambda row, env: self.filled(row, (), env)
+        return lambda row, env: Response(status, headers, _encode(shown(row, (), env)))
 
     def _own_headers(self, row: Row, rows: Sequence[Row], env: Env, opaque: str | None) -> HeaderFields:
         if not self._headers and opaque is None:
@@ -372,20 +387,3 @@ def _null_shown(content: plan.Content) -> bool:
             return content.null_shown
         case plan.ArrayOf() | plan.EachRow() | plan.EachOf() | plan.ChoiceOf():
             return False
-
-
-def roots(content: plan.Content) -> frozenset[str]:
-    """The names of the environment that a content reads, as `error` or `now`."""
-    return frozenset(_variables(msgspec.to_builtins(content)))
-
-
-def _variables(node: Any) -> set[str]:
-    match node:
-        case {"node": "variable", "name": str(name)}:
-            return {name}
-        case dict():
-            return set().union(*map(_variables, node.values()))
-        case list() | tuple():
-            return set().union(*map(_variables, node))
-        case _:
-            return set()

@@ -17,8 +17,8 @@ from ninefold.expressions.evaluate import Env, EvaluationError, TooMuch, compile
 from ninefold.language.conditions import of_parameter
 from ninefold.plan import problems as plan
 from ninefold.plan.problems import DETAIL, said_by
-from ninefold.plan.responses import Content, In
-from ninefold.runtime.messages.encode import NO_ROW, field_line, roots, show
+from ninefold.plan.responses import Content, In, roots
+from ninefold.runtime.messages.encode import NO_ROW, field_line, show
 from ninefold.runtime.messages.message import HeaderFields, Response, header_value
 from ninefold.runtime.messages.violations import MOST
 from ninefold.values.pointers import pointer as written

@@ -37,6 +37,13 @@ RowsRead: TypeAlias = Callable[[str, Sequence[Stored]], list[Row]]
 """The rows of a statement with its binds, at once. Raises where they have to be waited for."""
 
 
+NamedRow: TypeAlias = tuple[str, Callable[[Environment], Callable[[Stored], Sequence[Stored]]]]
+"""A text, and what gives its binds for an environment, and then for a value of the name that a path has."""
+
+_OF_EACH_REQUEST = frozenset((environment.PATH, "now"))
+"""Roots that are others in each request of one caller that is like an earlier one."""
+
+
 class Call(msgspec.Struct, eq=False):
     """An operation called by a request. `route` and `who` are what a cursor is bound to, and `identity`, where it is
     one caller's; `body` the values of the body by field, None where it could not be read or is not valid; `valid`: what
@@ -127,6 +134,17 @@ class Read:
             return self._judge.asked(call.env)
         return _answer(call.request, call.env, self._shape, self.resource, self._heeds, rows[0])
 
+    def named(
+        self, noted: Mapping[str, Any], conditions: bool, name: str
+    ) -> tuple[NamedRow, Callable[[Request, Environment, Row], Response]] | None:
+        """What is `sought`, where of a path and of the time nothing is read but one name of the path: what it reads
+        gives its binds for an environment without them, and then for a value of the name. None: more is read."""
+        chosen = chosen_of(noted) & self._select.switches
+        found = self._select.but_one(environment.PATH, name, _OF_EACH_REQUEST, chosen)
+        if found is None or not self._shape.reads.isdisjoint(_OF_EACH_REQUEST):
+            return None
+        return found, self.sought(noted, conditions)[1]
+
     def likewise(
         self, noted: Mapping[str, Any], conditions: bool, read: RowsRead
     ) -> Callable[[Request, Environment], Response | None]:
@@ -144,13 +162,13 @@ class Read:
         self, noted: Mapping[str, Any], conditions: bool
     ) -> tuple[Chosen, Callable[[Request, Environment, Row], Response]]:
         """The same in two: what it reads, and the response of the row."""
-        filled, resource = self._shape.filled, self.resource
+        of_row, resource = self._shape.of_row(), self.resource
 
         def shown(request: Request, env: Environment, row: Row) -> Response:
-            return filled(row, (), env)
+            return of_row(row, env)
 
         def heeded(request: Request, env: Environment, row: Row) -> Response:
-            return _heeded(request, filled(row, (), env), resource)
+            return _heeded(request, of_row(row, env), resource)
 
         chosen = self._select.of_one("caller", chosen_of(noted) & self._select.switches)
         return chosen, heeded if self._heeds and conditions else shown

@@ -16,31 +16,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
 from ninefold.plan import environment
 from ninefold.plan.environment import Environment
-from ninefold.runtime.messages.message import HEAD_BYTES, Request, Response
+from ninefold.runtime.messages.message import HEAD_BYTES, Request
 from ninefold.runtime.messages.notes import Notes
 from ninefold.runtime.messages.parameters import Query, parse_query
-from ninefold.runtime.operations.flow import Next, Wait
-from ninefold.runtime.operations.read import Compute, List, Read
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.callers import Recalled, found_last, presented, who_calls
 from ninefold.runtime.request.endpoints import Admission, Endpoint
-from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange, call_of, headers_told
-from ninefold.runtime.request.handed import First, Handed, asked_by, asked_first, first_of
-from ninefold.runtime.request.left import Asks, AtOnce, Given, Waits, counting
+from ninefold.runtime.request.handed import First, Handed, asked_first, first_of
+from ninefold.runtime.request.left import Asks, AtOnce, Given, Waits
+from ninefold.runtime.request.left_of_reads import Named, named, reading
 from ninefold.runtime.request.left_of_writes import written
 from ninefold.runtime.request.precedents import LONGEST_QUERY, Precedent, Precedents, find, of_one
-from ninefold.runtime.request.rates import Told
 from ninefold.runtime.request.routes import Found, Version
 from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.request.service import Service
-from ninefold.runtime.request.sought import Sought, behind, seeking
+from ninefold.runtime.request.sought import Sought, behind
 
 Left: TypeAlias = Callable[[Request, bytes, Version, Sequence[str]], Given | Waits | None]
 """What is left of the steps. Takes the body, and the texts of the path's names; raises where a step would."""
@@ -57,7 +53,7 @@ class Likewise:
         self._newest = service.versions.newest
         self._behind = service.versions.under + 1
         self._plain: dict[str, re.Pattern[str] | None] = {}
-        self._service, self._at_once = service, at_once
+        self._service, self._at_once, self._most = service, at_once, most
         self._credentials = frozenset(each.header for each in service.schemes if each.header is not None)
         self._asking = {
             (endpoint.scope, who): _asking(service, endpoint, admission, at_once, most)
@@ -124,8 +120,9 @@ class Likewise:
             precedent, of_kind = alike.by_kind.get(caller.who), asking[caller.who]
             if precedent is None or of_kind is None:
                 return None
-            begins = _begins(service.env, precedent.env, caller)
-            return _Kind(precedent.admission.admits, precedent.env, of_kind(precedent), caller, begins)
+            admits, begins = precedent.admission.admits, _begins(service.env, precedent.env, caller)
+            by_name = named(service, endpoint, precedent, self._at_once, self._most) if admits is None else None
+            return _Kind(admits, precedent.env, of_kind(precedent), caller, begins, by_name)
 
         return _left_of(service, alike, self._at_once, kind, of) if any(asking.values()) else _takes_steps
 
@@ -156,20 +153,24 @@ def _takes_steps(request: Request, content: bytes, version: Version, values: Seq
 class _Kind(msgspec.Struct, eq=False):
     """What is left of the steps of callers of one kind. `admits`: None: all are permitted. `noted`: what their
     parameters gave; `asked`: what is left of those that are permitted. `before`: who of them called last, and
-    `beginning`: what his requests begin with, whichever row they are of, and whenever they come."""
+    `beginning`: what his requests begin with, whichever row they are of, and whenever they come. `named`: what makes of
+    these what is left where a name of the path is all that differs, and `row`: that, where he is known to be who calls
+    again; None: more differs."""
 
     admits: Callable[[Environment], bool] | None
     noted: Mapping[str, Any]
     asked: Asks
     before: Caller
     beginning: Environment
+    named: Callable[[Caller, Environment], Named] | None
+    row: Named | None = None
 
 
 def _left_of(
     service: Service, alike: Precedents, at_once: AtOnce, kind_of: Callable[[Caller], _Kind | None], of: Request
 ) -> Left:
     """Each line is what is left of one step, in the order of `steps.py`."""
-    now_of, timers, constant, together = service.sources.now, service.timers, service.env, service.together
+    now_of, timers, constant, together = service.sources.telling, service.timers, service.env, service.together
     names = tuple((each.name, each.read) for each in alike.endpoint.names)
     alone = names[0] if len(names) == 1 else None
     shared = timers if timers is not None and timers.together else None
@@ -203,6 +204,9 @@ def _left_of(
                 kind.before, kind.beginning = caller, _begins(constant, kind.noted, caller)
             if known is not None:
                 known.found(caller)
+                kind.row = None if kind.named is None else kind.named(caller, kind.beginning)
+        if alone is not None and kind.row is not None and not content:
+            return kind.row(request, alone[1](values[0]), now)
         env = kind.beginning.copy()
         env["now"] = now
         # What the path says can be said of rows (`read_path`).
@@ -291,96 +295,6 @@ def _asking(
     service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int
 ) -> Callable[[Precedent], Asks]:
     """What makes of a precedent what is left of requests that are permitted."""
-    writes = isinstance(admission.operation, Write)
-    return written(service, endpoint, admission, most) if writes else _read(service, endpoint, admission, at_once, most)
-
-
-def _read(
-    service: Service, endpoint: Endpoint, admission: Admission, at_once: AtOnce, most: int
-) -> Callable[[Precedent], Asks]:
-    operation = admission.operation
-    assert isinstance(operation, Read | List | Compute)
-    answered, counted = _answered(service, endpoint, admission, most), counting(service, endpoint)
-    tells_nothing = service.cors is None and not endpoint.rates and not service.versions.tell
-
-    def of(precedent: Precedent) -> Asks:
-        page = precedent.page
-
-        def called(
-            request: Request, content: bytes, version: Version, values: Sequence[str], caller: Caller, env: Environment
-        ) -> Given | Handed | None:
-            if content:
-                return None
-            # The operation, as the steps perform it.
-            call = call_of(service, request, env, endpoint, caller)
-            call.page = page
-            operation.prepare(call)
-            step = operation.perform(call)
-            if isinstance(step, Wait) and service.together:
-                told = counted(caller, request, env)
-                x = asked_by(service, call, version, endpoint, values, caller, admission)
-                return Handed(x, step) if isinstance(told, tuple) else Handed(x, step, told)
-            while isinstance(step, Wait):
-                step = step.resume(at_once.at_once(step.work))
-            return answered(step, request, version, values, caller, env)
-
-        if isinstance(operation, Read) and service.together and tells_nothing:
-            return seeking(service, endpoint, admission, operation, precedent)
-        if isinstance(operation, Compute) or service.together:
-            return called
-        if isinstance(operation, Read):
-            performed = operation.likewise(precedent.env, precedent.conditional, at_once.rows_at_once)
-        else:
-            seals = partial(service.cursors.of, endpoint.scope, admission.who)
-            performed = operation.likewise(precedent.env, precedent.conditional, at_once.rows_at_once, page, seals)
-
-        def read(
-            request: Request, content: bytes, version: Version, values: Sequence[str], caller: Caller, env: Environment
-        ) -> Given | Handed | None:
-            return None if content else answered(performed(request, env), request, version, values, caller, env)
-
-        def plainly(
-            request: Request, content: bytes, version: Version, values: Sequence[str], caller: Caller, env: Environment
-        ) -> Given | None:
-            step = None if content else performed(request, env)
-            return None if step is None or len(step.body) > most else Given(step, endpoint, caller, env["now"])
-
-        return plainly if tells_nothing else read
-
-    return of
-
-
-def _answered(
-    service: Service, endpoint: Endpoint, admission: Admission, most: int
-) -> Callable[[Next | None, Request, Version, Sequence[str], Caller, Environment], Given | Handed | None]:
-    """What was read is counted, and shown with what a response tells beside its own (`finished`)."""
-    cors, counted = service.cors, counting(service, endpoint)
-
-    def answered(
-        step: Next | None, request: Request, version: Version, values: Sequence[str], caller: Caller, env: Environment
-    ) -> Given | Handed | None:
-        if not isinstance(step, Response) or len(step.body) > most:
-            return None
-        told = counted(caller, request, env)
-        if isinstance(told, tuple):
-            more = headers_told(service, version, endpoint, values, told, False)
-            if cors is not None:
-                more = (*more, *cors.headers(request))
-            response = Response(step.status, step.headers + more, step.body) if more else step
-            return Given(response, endpoint, caller, env["now"])
-        if told is None:
-            return None
-        call = call_of(service, request, env, endpoint, caller)
-        x = asked_by(service, call, version, endpoint, values, caller, admission)
-        return Handed(x, Wait(told, partial(_read_and_counted, x, step)))
-
-    return answered
-
-
-def _read_and_counted(x: Exchange, response: Response, told: tuple[Told, ...]) -> Next:
-    """What was read is the answer, unless a rate refuses it: that is all that it is refused for."""
-    x.told = told
-    if not any(each.refused for each in told):
-        return response
-    x.refuse(TOO_MANY_REQUESTS)
-    return x.answer()
+    if isinstance(admission.operation, Write):
+        return written(service, endpoint, admission, most)
+    return reading(service, endpoint, admission, at_once, most)

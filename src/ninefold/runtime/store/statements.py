@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from asyncio import Future
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from ninefold.expressions.binds import Bind, binder, by_column, together, together_again
+from ninefold.expressions.binds import Bind, binder, but_one, by_column, together, together_again
 from ninefold.expressions.evaluate import Env
 from ninefold.expressions.tree import Typed, free_variables
 from ninefold.plan.statement import Statement
@@ -67,6 +67,15 @@ class Prepared:
         """The same for whoever asks for it with one value of a root of the environment, time and again."""
         text, binds = self._taking_part(switches)
         return text, together_again(binds, root)
+
+    def but_one(
+        self, root: str, name: str, changing: Collection[str], switches: frozenset[str] = NO_SWITCHES
+    ) -> tuple[str, Callable[[Env], Callable[[Stored], list[Stored]]]] | None:
+        """The same for whoever asks for it with values of all roots that stay as they are, but for one member of one of
+        those that are `changing`; None: more of these is read."""
+        text, binds = self._taking_part(switches)
+        bound = but_one(binds, root, name, changing)
+        return None if bound is None else (text, bound)
 
     def _taking_part(self, switches: frozenset[str]) -> tuple[str, list[tuple[Typed, Bind]]]:
         taking_part = [
@@ -158,10 +167,11 @@ class Kept:
 class Again:
     """What was made of rows under one key, for whoever asks for that time and again."""
 
-    __slots__ = ("_at", "_database", "_found", "_kept", "_key")
+    __slots__ = ("_at", "_commits", "_database", "_found", "_kept", "_key")
 
     def __init__(self, kept: Kept, key: Hashable, database: Database) -> None:
         self._kept, self._key, self._database = kept, key, database
+        self._commits = database.commits
         self._at: int | None = None
         self._found: tuple[int, frozenset[str], object] | None = None
 
@@ -172,12 +182,11 @@ class Again:
 
     def holds(self) -> bool:
         """Whether the same would be made now: nothing was committed since it held, or nothing that it is made of."""
-        found, at = self._found, self._database.commits()
-        if found is None or at is None:
-            return False
-        if at != self._at:
+        at = self._commits()
+        if at is None or at != self._at:
+            found = self._found
             # What is committed after the first look makes it another number, whatever the second one says.
-            if self._database.state(found[1]) != found[0]:
+            if found is None or at is None or self._database.state(found[1]) != found[0]:
                 return False
             self._at = at
         return True
