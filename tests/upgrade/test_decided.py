@@ -35,7 +35,7 @@ from ninefold.tools.decisions.decide import decide
 from ninefold.tools.decisions.document import NOTHING_DECIDED, Decided, Decision, Rename
 from ninefold.upgrade.changes import Outcome
 from ninefold.upgrade.shape import digest
-from ninefold.values import Array, Integer, Row, Text, Timestamp
+from ninefold.values import Array, Integer, Number, Row, Text, Timestamp
 
 __all__ = ["path"]
 
@@ -225,6 +225,15 @@ def test_a_name_that_part_9_says_a_field_had_is_inherited(path: Path) -> None:
 def test_values_that_were_converted_are_kept(path: Path) -> None:
     schema, change, _ = DECISIONS["another type"]
     assert upgrade.upgrade(str(path), schema, decide=decided(schema, change)).aside == (("order.count", 1),)
+
+
+def test_what_is_given_to_some_rows_leaves_the_others_the_number_that_they_have(path: Path) -> None:
+    """Also as a number of the other type, which nobody has to decide."""
+    schema = column(ORDER, "count", Column("count", Number()))
+    upgrade.upgrade(
+        str(path), schema, decide=decided(schema, "{set: order.count, is: '9.5', where: old.number == 'b'}")
+    )
+    assert {row[0]: row[4] for row in dump(path, schema)["order"]} == {"a": 3.0, "b": 9.5}
 
 
 def test_values_that_are_lost_are_counted_and_gone(path: Path) -> None:

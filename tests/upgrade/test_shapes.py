@@ -106,6 +106,9 @@ GOES = {
     "required with values": column(ORDER, "state", ORDER.columns[-1]),
     "unique no more": with_table(replace(PERSON, indexes=())),
     "unique now": with_table(replace(ORDER, indexes=(*ORDER.indexes, Index("u", ("code",), True)))),
+    "unique with a field that is new": with_table(
+        replace(LINE, columns=(*LINE.columns, Column("hash", Text())), indexes=(Index("u", ("order", "hash"), True),))
+    ),
     "a number": column(ORDER, "count", Column("count", Number())),
     "restrict": with_table(replace(ORDER, references=refers("person", "refuse"))),
     "cascade": with_table(replace(ORDER, references=refers("friend", "cascade"))),

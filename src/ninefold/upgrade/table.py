@@ -277,22 +277,19 @@ class Changed:
                 yield Change("automatic", words, "no longer", (steps.DropIndex(index),))
             else:
                 self.silent.append(steps.DropIndex(index))
+        there = {*self.values, *(column.name for column in self.old.columns)}
         for columns, index in new.items():
             if columns not in old:
-                yield Change(
-                    "automatic",
-                    f"unique {_all(columns)} of `{self.new.name}`",
-                    "new",
-                    (steps.MakeIndex(self.new.name, index),),
-                    (steps.Differ(self.here, tuple(self._before(each) for each in columns)),),
-                    hides=self._is_sensitive(columns),
-                )
+                # Where a column is new, no row has a value in it, and none is the same as another.
+                differ = (steps.Differ(self.here, tuple(map(self._before, columns))),) if {*columns} <= there else ()
+                about, made = f"unique {_all(columns)} of `{self.new.name}`", steps.MakeIndex(self.new.name, index)
+                yield Change("automatic", about, "new", (made,), differ, hides=self._is_sensitive(columns))
 
     def _is_sensitive(self, columns: Sequence[str]) -> bool:
         return not set(columns).isdisjoint(self.whole.sensitive)
 
     def _before(self, name: str) -> str:
-        """What a column was called that has this name now; a new one has no value in any row."""
+        """What a column was called that has this name now."""
         value = self.values.get(name)
         return value.column if isinstance(value, sources.Kept) else name
 

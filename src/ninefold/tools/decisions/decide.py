@@ -10,15 +10,11 @@ from msgspec import structs
 
 from ninefold.diagnostics.codes import ANOTHER_DATABASE
 from ninefold.diagnostics.diagnostic import Diagnostic, Label
-from ninefold.expressions.ast import Problem
-from ninefold.expressions.check import check
-from ninefold.expressions.parse import parse
-from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Constant, Select, Typed, Variable, free_variables, substitute, words
+from ninefold.expressions.tree import Constant, Select, Variable, free_variables, substitute, words
 from ninefold.plan.schema import Column, Schema, Table
 from ninefold.syntax.scalars import quoted
 from ninefold.tools.decisions.contract import NO_WAYS, Made, Older, Ways
-from ninefold.tools.decisions.deciding import OLD, Deciding
+from ninefold.tools.decisions.deciding import Deciding
 from ninefold.tools.decisions.document import (
     NOTHING_DECIDED,
     Decided,
@@ -30,6 +26,7 @@ from ninefold.tools.decisions.document import (
     Rename,
     Set,
 )
+from ninefold.tools.decisions.rows import OLD, typed
 from ninefold.upgrade import steps
 from ninefold.upgrade.as_it_was import as_it_was, free_members
 from ninefold.upgrade.change import Change
@@ -149,18 +146,13 @@ def _fields(deciding: Deciding, decided: Decided) -> Iterator[tuple[Table, Table
             stored = None if table is None else _column(table, column.name)
             if table is None or stored is None or isinstance(column.type, Row) or column.serial:
                 continue
-            if {f"{name}.{column.name}", f"{name}.{_before(deciding, name, column.name)}"} & decided.mentioned:
+            if {f"{name}.{column.name}", f"{name}.{deciding.before(name, column.name)}"} & decided.mentioned:
                 continue
             yield table, wanted, column
 
 
 def _column(table: Table, name: str) -> Column | None:
     return next((each for each in table.columns if each.name == name), None)
-
-
-def _before(deciding: Deciding, table: str, column: str) -> str:
-    """What a column was called before anything was decided, which is how expressions read it of `old`."""
-    return next((name for name, (now, _) in deciding.reads[table].items() if now == column), column)
 
 
 # One thing
@@ -189,9 +181,9 @@ def _converted(deciding: Deciding, older: Older, at: tuple[Table, Table, Column]
         return False
     if not free_variables(value) <= {"value"}:
         return False
-    name = _before(deciding, table.name, column.name)
+    name = deciding.before(table.name, column.name)
     read = Select(operand=Variable(name=OLD, type=deciding.old(table.name)), name=name, type=given)
-    where = None if was.required else _typed(deciding.old(table.name), f"has(old.{name})")
+    where = None if was.required else typed(deciding.old(table.name), f"has(old.{name})", Boolean())
     deciding.fill(table, wanted, column.name, column.type, substitute(value, "value", read), where, whole=True)
     said = f"{table.name}.{column.name} is `{found.written.text}` of what it was in `{older.version}`, as part 9 says"
     deciding.inherited.append(Inherited("converted", said))
@@ -206,14 +198,15 @@ def _mapped(deciding: Deciding, older: Older, at: tuple[Table, Table, Column], d
     if not called or was is None or not isinstance(was.type, Text) or was.type != _stored_type(column.type):
         return False
     is_state = wanted.machine is not None and wanted.machine.column == column.name
-    name = _before(deciding, table.name, column.name)
+    name = deciding.before(table.name, column.name)
     for old, new in called.items():
         if is_state and f"{table.name}.{old}" in decided.mentioned:
             continue
         if is_state:
             deciding.steps.append(steps.MapState(table.name, column.name, column.name, old, new, kept=True))
         else:
-            is_it = _typed(deciding.old(table.name), f"has(old.{name}) && old.{name} == {words(_constant(old))}")
+            text = f"has(old.{name}) && old.{name} == {words(_constant(old))}"
+            is_it = typed(deciding.old(table.name), text, Boolean())
             deciding.fill(table, wanted, column.name, column.type, _constant(new), is_it)
         said = f"{table.name}.{column.name}: `{old}` of `{older.version}` is `{new}`, as part 9 says"
         deciding.inherited.append(Inherited("mapped", said))
@@ -230,7 +223,7 @@ def _given(deciding: Deciding, older: Older, wanted: Table, column: Column) -> N
         if was.required or not column.required or was.type != _stored_type(column.type):
             return
         becoming = Object(members={name: optional(type_) for name, (_, type_) in reads.items()})
-        lacking = _typed(becoming, f"!has(old.{column.name})")
+        lacking = typed(becoming, f"!has(old.{column.name})", Boolean())
     elif any(each.column.name == column.name for each in table.aside):
         return
     if not free_members(value, (wanted.name,)) <= reads.keys():
@@ -252,7 +245,7 @@ def _asked(deciding: Deciding, ways: Ways, decided: Decided) -> Iterator[Change]
             if (
                 was is None
                 or column is None
-                or {about, f"{resource}.{_before(deciding, resource, name)}"} & ({*decided.mentioned, *deciding.left})
+                or {about, f"{resource}.{deciding.before(resource, name)}"} & ({*decided.mentioned, *deciding.left})
             ):
                 continue
             if was.type == _stored_type(conversion.given) == _stored_type(column.type):
@@ -274,10 +267,3 @@ def _shaped(wanted: Table, name: str) -> Column:
 
 def _constant(text: str) -> Constant:
     return Constant(value=text, type=Text())
-
-
-def _typed(old: Object, text: str) -> Typed | None:
-    """A condition of the row, which it calls `old`."""
-    ast = parse(text)
-    assert not isinstance(ast, Problem)
-    return check(ast, Scope({OLD: old}), Boolean()).typed

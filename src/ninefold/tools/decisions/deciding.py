@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Final
 
 from msgspec import structs
 
@@ -15,7 +14,7 @@ from ninefold.expressions.ast import Problem
 from ninefold.expressions.check import check
 from ninefold.expressions.parse import parse
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.tree import Typed
 from ninefold.plan.schema import Column, Schema, Table
 from ninefold.syntax.nodes import Scalar
 from ninefold.tools.decisions.document import (
@@ -28,14 +27,13 @@ from ninefold.tools.decisions.document import (
     Set,
 )
 from ninefold.tools.decisions.names import named, with_column_named
+from ninefold.tools.decisions.rows import IN_NUMBERS, OLD, typed
 from ninefold.upgrade import steps
 from ninefold.upgrade.as_it_was import free_members
 from ninefold.upgrade.changes import DELIVERIES, Inherited
 from ninefold.upgrade.shape import identifier_type, shape
 from ninefold.upgrade.steps import Step
 from ninefold.values import Boolean, Digest, Object, Row, Type, optional
-
-OLD: Final = "old"
 
 
 class Deciding:
@@ -190,19 +188,27 @@ class Deciding:
         whole: bool = False,
     ) -> None:
         """Give a field a value, which is of `type_`; where it was of another, what it had is set aside. So it is where
-        others know rows by it, who follow: what is not given another value keeps what it had."""
+        others know rows by it, who follow. What is not given another value keeps what it had, also as the number of the
+        other type that it is."""
         held = next(column for column in shape(Schema((wanted,))).tables[0].columns if column.name == name)
         reads = dict(self.reads[table.name])
         was = next((column for column in table.columns if column.name == name), None)
         same = was is not None and was.type == held.type
         if was is None or not same or self._is_followed(table, name):
+            as_it_was = f"{OLD}.{self.before(table.name, name)}"
             if was is not None:
                 table, reads = self.put_aside(table, was)
             self.add(table, wanted, held)
-            if same and where is not None:
-                kept = Select(operand=Variable(name=OLD, type=self.old(table.name)), name=name, type=type_)
+            form = None if was is None else "{0}" if same else IN_NUMBERS.get((type(was.type), type(held.type)))
+            if form is not None and where is not None:
+                kept = typed(self.old(table.name), form.format(as_it_was), optional(type_))
+                assert kept is not None
                 self.steps.append(steps.Fill(table.name, name, type_, kept, None, reads))
         self.steps.append(steps.Fill(table.name, name, type_, value, where, reads, whole))
+
+    def before(self, table: str, column: str) -> str:
+        """What a column was called before anything was decided, which is how expressions read it of `old`."""
+        return next((name for name, (now, _) in self.reads[table].items() if now == column), column)
 
     def _is_followed(self, table: Table, column: str) -> bool:
         """Whether rows are known by it to credentials, or to references that the document sets no values of."""
