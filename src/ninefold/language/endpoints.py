@@ -50,7 +50,7 @@ from ninefold.language.parameters import (
 )
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, collected, spoken
-from ninefold.language.records import facts_of, keys_of, part_of, read_members
+from ninefold.language.records import facts_of, keys_as_they_were, keys_of, part_of, read_members
 from ninefold.language.requests import DOES, NOT_SERVED, ORDER, REQUEST_MEDIA_TYPE, Body, Requests, read_body
 from ninefold.language.responses import MORE_HEADERS, RESPONSE_ROWS, RESPONSES, Cors, Response, read_responses
 from ninefold.language.routes import Route, Segment, with_values
@@ -271,9 +271,9 @@ def _in_a_case(key: Key) -> Key:
     return replace(line, path=f"ENDPOINT.cases.CASE.{key.path}")
 
 
-def endpoint(r: Reading, entry: Entry, route: Route | None) -> Endpoint:
-    """An endpoint. Where its key cannot be read it has no segments; its facts are read all the same."""
-    return _of_kind(_endpoint(r.keyed(entry.value, keys_of(Endpoint), entry.name), entry, route))
+def endpoint_as_it_was(r: Reading, entry: Entry, route: Route | None) -> Endpoint:
+    """What an endpoint was. Where its key cannot be read it has no segments; its facts are read all the same."""
+    return _of_kind(_endpoint(r.keyed(entry.value, keys_as_they_were(Endpoint), entry.name), entry, route))
 
 
 def _endpoint(level: Level, entry: Entry, route: Route | None) -> Endpoint:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -81,6 +81,12 @@ def keys_of(record: type) -> TableOfKeys:
     """The keys of a mapping that states a record."""
     stated = ((*each.beside, each.key) if each.key.path else each.below for each in members(record))
     return {key.name: key for keys in stated for key in keys if not key.is_placeholder and "." not in key.path}
+
+
+@of_each_record
+def keys_as_they_were(record: type) -> TableOfKeys:
+    """The same where it states what was different: `none` says there that there was none of it."""
+    return {name: replace(key, says_none=key.admits_none) for name, key in keys_of(record).items()}
 
 
 def _keys_below(holder: Key | None, record: type) -> TableOfKeys:

@@ -12,16 +12,15 @@ from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
 from ninefold.language.declaration import Each, Several, When, adds, asked, named, restricts, says
-from ninefold.language.endpoints import Endpoint
-from ninefold.language.endpoints import endpoint as read_endpoint
-from ninefold.language.errors import CODE, ErrorCode
-from ninefold.language.events import KIND, EventKind
+from ninefold.language.endpoints import Endpoint, endpoint_as_it_was
+from ninefold.language.errors import ErrorCode
+from ninefold.language.events import EventKind
 from ninefold.language.expressions import Expression, expression, template
 from ninefold.language.fact import Fact, Name, StatedNone, value_of
 from ninefold.language.key import Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, Slot, described
-from ninefold.language.records import keys_of, of_entry, values_of
+from ninefold.language.records import facts_of, keys_as_they_were, keys_of, values_of
 from ninefold.language.resources import View
 from ninefold.language.routes import Route, route
 from ninefold.language.schemas import Schema, schema
@@ -129,7 +128,7 @@ def is_of_endpoint(key: Scalar | None) -> bool:
     return ENDPOINT.fullmatch(key.text) is not None
 
 
-def endpoint_as_it_was(level: Level, entry: Entry) -> Endpoint | None:
+def _endpoint(level: Level, entry: Entry) -> Endpoint | None:
     cases, key = entry.value.get("cases") if isinstance(entry.value, Mapping) else None, of(level)
     if cases is not None:
         message = "an older version has no cases that the version above it has not"
@@ -139,7 +138,13 @@ def endpoint_as_it_was(level: Level, entry: Entry) -> Endpoint | None:
         key = replace(key, text=of_case[1])
     if key is None or not is_of_endpoint(key):
         return None
-    return read_endpoint(level.reading, entry, route(level.reading, key))
+    return endpoint_as_it_was(level.reading, entry, route(level.reading, key))
+
+
+def _named(r: Reading, record: type[EventKind | ErrorCode], entry: Entry) -> EventKind | ErrorCode:
+    """What stands under a name of its own."""
+    level = r.keyed(entry.value, keys_as_they_were(record), entry.name)
+    return facts_of(r, record, level, name=entry.name, span=entry.key.span)
 
 
 def view_as_it_was(level: Level, entry: Entry) -> View | None:
@@ -166,14 +171,14 @@ def as_it_was(level: Level) -> Was | None:
     def read(r: Reading, node: Node, slot: Slot) -> Any:
         said = {each.name for each in node.entries} if isinstance(node, Mapping) else set()
         if key.text.partition(" ")[2].startswith("/"):
-            return endpoint_as_it_was(level, named)
+            return _endpoint(level, named)
         if _OF_VIEW.fullmatch(key.text):
             return view_as_it_was(level, named)
         if said & {"upon", "payload"} or (key.text in _kinds(r) and not _is_field(r, key.text)):
-            return of_entry(KIND)(r, named)
+            return _named(r, EventKind, named)
         if "." in key.text and not said & {"status", "for"}:
             return schema(r, node, slot)
-        return of_entry(CODE)(r, named)
+        return _named(r, ErrorCode, named)
 
     found: Was | None = level.inner("was", read)
     return found
@@ -216,7 +221,8 @@ class Change:
     was: Was | None = adds(
         "was", shapes.OneOf((shapes.Members(), shapes.Template(shapes.Sight.OF_USE))),
         "With `add` or `change`: what it was, in the words of its place. That is the schema of a field, the template "
-        "of a view, the keys of an endpoint (part 4), a kind of event (part 6) or an error code (part 7).",
+        "of a view, the keys of an endpoint (part 4), a kind of event (part 6) or an error code (part 7). Of such keys "
+        "`none` says that there was none of it: `was: {headers: none}`.",
         THE_SAME, whole=as_it_was)
     value: Expression | None = adds(
         "is", shapes.Expression(), "With `add` or `change` of a field: its value, worked out from the stored row.",

@@ -247,7 +247,7 @@ def change_kind(way: Way, change: Change) -> None:
         return replace(kind, name=name, origin=kind.origin or kind.name)
 
     def differing(kind: EventKind, said: EventKind) -> EventKind | None:
-        if said.upon is None:
+        if said.upon is None and said.where is None:
             return replace(kind, payload=said.payload or kind.payload)
         help = ("an event arises once, for all versions: say its `payload` alone",)
         way.refuse(change, f"what `{kind.name}` arises upon is the same in every version", help)
