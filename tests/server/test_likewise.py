@@ -251,7 +251,7 @@ def _who_came_first(*told: Any) -> Any:
 @pytest.mark.parametrize(
     ("told", "where", "name", "instead"),
     [
-        ("responses: {200: {id: todo.id, at: now}}", read, "_OF_EACH_REQUEST", frozenset(("$path",))),
+        ("responses: {200: {id: todo.id, at: now}}", read, "OF_EACH_REQUEST", frozenset(("$path",))),
         ("responses: {200: {id: todo.id, for: caller.person.name}}", likewise, "named", _who_came_first),
     ],
 )

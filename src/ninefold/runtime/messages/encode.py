@@ -50,12 +50,11 @@ class Shape:
 
     __slots__ = (
         "_content_type",
+        "_fill",
         "_headers",
         "_is_tagged",
-        "_plain",
         "_response",
         "_revision",
-        "_row_tag",
         "_show",
         "_status",
         "digested",
@@ -81,10 +80,7 @@ class Shape:
         self.tag_prefix = response.tag_prefix
         self.digested = response.digested
         self._is_tagged = self.digested or self._revision is not None
-        # It has neither a tag nor headers of its own.
-        self._plain = not (self._headers or self._is_tagged)
-        # The same where it has no headers of its own, and its tag is of its row alone.
-        self._row_tag = None if self._headers or self.digested else self._revision
+        self._fill = None if self._show is None or self._headers or self.digested else self._filling(self._show)
 
     @property
     def reads(self) -> frozenset[str]:
@@ -110,16 +106,25 @@ class Shape:
         revision = "" if self._revision is None else str(row[self._revision])
         return f"{self.tag_prefix}{revision}.{conditional.digest(body or b'')}"
 
+    def _filling(self, show: Show) -> Callable[[Row, Sequence[Row], Env], Response]:
+        """`filled`, where it has no headers of its own but a tag of its row."""
+        status, headers, prefix, revision = self._status, self._content_type, self.tag_prefix, self._revision
+        if revision is None:
+            return lambda row, rows, env: Response(status, headers, _encode(show(row, rows, env)))
+
+        def tagged(row: Row, rows: Sequence[Row], env: Env) -> Response:
+            body = _encode(show(row, rows, env))
+            opaque = self.opaque(row, body, env) if env.get(environment.CHOSEN) else prefix + str(row[revision])
+            return Response(status, (*headers, _tag(opaque or "")), body)
+
+        return tagged
+
     def filled(self, row: Row, rows: Sequence[Row], env: Env, opaque: str | None = None) -> Response:
         """The response for a row, or for the rows of a page. `opaque`: of a tag that is not of this response's own
         content."""
+        if opaque is None and self._fill is not None:
+            return self._fill(row, rows, env)
         body = None if self._show is None else _encode(self._show(row, rows, env))
-        if opaque is None and body is not None:
-            if self._plain:
-                return Response(self._status, self._content_type, body)
-            if self._row_tag is not None and not env.get(environment.CHOSEN):
-                tag = _tag(self.tag_prefix + str(row[self._row_tag]))
-                return Response(self._status, (*self._content_type, tag), body)
         if opaque is None and self._is_tagged:
             opaque = self.opaque(row, body, env)
         headers = self._own_headers(row, rows, env, opaque)
@@ -129,12 +134,10 @@ class Shape:
             else Response(self._status, self._content_type + headers, body)
         )
 
-    def of_row(self) -> Callable[[Row, Env], Response]:
-        """The same for one row after another: where the response has nothing but its content, by what depends on it."""
-        status, headers, shown = self._status, self._content_type, self._show
-        if shown is None or not self._plain:
-            return lambda row, env: self.filled(row, (), env)
-        return lambda row, env: Response(status, headers, _encode(shown(row, (), env)))
+    @property
+    def fill(self) -> Callable[[Row, Sequence[Row], Env], Response]:
+        """`filled` of its own content, for one response after another."""
+        return self._fill or self.filled
 
     def _own_headers(self, row: Row, rows: Sequence[Row], env: Env, opaque: str | None) -> HeaderFields:
         if not self._headers and opaque is None:

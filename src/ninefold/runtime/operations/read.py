@@ -40,7 +40,7 @@ RowsRead: TypeAlias = Callable[[str, Sequence[Stored]], list[Row]]
 NamedRow: TypeAlias = tuple[str, Callable[[Environment], Callable[[Stored], Sequence[Stored]]]]
 """A text, and what gives its binds for an environment, and then for a value of the name that a path has."""
 
-_OF_EACH_REQUEST = frozenset((environment.PATH, "now"))
+OF_EACH_REQUEST = frozenset((environment.PATH, "now"))
 """Roots that are others in each request of one caller that is like an earlier one."""
 
 
@@ -140,8 +140,8 @@ class Read:
         """What is `sought`, where of a path and of the time nothing is read but one name of the path: what it reads
         gives its binds for an environment without them, and then for a value of the name. None: more is read."""
         chosen = chosen_of(noted) & self._select.switches
-        found = self._select.but_one(environment.PATH, name, _OF_EACH_REQUEST, chosen)
-        if found is None or not self._shape.reads.isdisjoint(_OF_EACH_REQUEST):
+        found = self._select.but_one(environment.PATH, name, OF_EACH_REQUEST, chosen)
+        if found is None or not self._shape.reads.isdisjoint(OF_EACH_REQUEST):
             return None
         return found, self.sought(noted, conditions)[1]
 
@@ -162,13 +162,13 @@ class Read:
         self, noted: Mapping[str, Any], conditions: bool
     ) -> tuple[Chosen, Callable[[Request, Environment, Row], Response]]:
         """The same in two: what it reads, and the response of the row."""
-        of_row, resource = self._shape.of_row(), self.resource
+        fill, resource = self._shape.fill, self.resource
 
         def shown(request: Request, env: Environment, row: Row) -> Response:
-            return of_row(row, env)
+            return fill(row, (), env)
 
         def heeded(request: Request, env: Environment, row: Row) -> Response:
-            return _heeded(request, of_row(row, env), resource)
+            return _heeded(request, fill(row, (), env), resource)
 
         chosen = self._select.of_one("caller", chosen_of(noted) & self._select.switches)
         return chosen, heeded if self._heeds and conditions else shown
@@ -281,7 +281,7 @@ class List:
         assert page is not None
         of_one = partial(self._select.of_one, "caller")
         ready, listing = self._ready(page, chosen_of(noted), once_more(seals(page.sort.name)), of_one), _listing(page)
-        filled, resource, heeds, judge = self._shape.filled, self.resource, self._heeds and conditions, self.judge
+        fill, resource, heeds, judge = self._shape.fill, self.resource, self._heeds and conditions, self.judge
         (text, binds), count, head = ready.rows, ready.count, ready.head
 
         def performed(request: Request, env: Environment) -> Response | None:
@@ -293,7 +293,7 @@ class List:
             total = None if count is None else read(count[0], count[1](env))[0][0]
             rows = ready.turned(env, rows, total)
             row = NO_ROW if head is None else read(head[0], head[1](env))[0]
-            response = filled(row, rows, env)
+            response = fill(row, rows, env)
             return _heeded(request, response, resource) if heeds else response
 
         return performed

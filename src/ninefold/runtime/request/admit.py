@@ -54,7 +54,7 @@ def count_it(x: Exchange, then: Callable[[], Next]) -> Next:
     rates = x.endpoint.rates
     if not rates:
         return then()
-    if any(rate.reads_request for rate in rates):
+    if any("request" in rate.reads for rate in rates):
         _read_own(x)
     caller = x.caller if x.stranger is None or x.caller is not NOBODY else x.stranger
     asking = Asking(caller, x.request.address, x.env)

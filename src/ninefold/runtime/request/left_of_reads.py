@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.operations.flow import Next, Wait
-from ninefold.runtime.operations.read import Compute, List, Read
+from ninefold.runtime.operations.read import OF_EACH_REQUEST, Compute, List, Read
 from ninefold.runtime.request.endpoints import Admission, Endpoint
 from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange, call_of, headers_told
 from ninefold.runtime.request.handed import Handed, asked_by
@@ -21,9 +21,9 @@ from ninefold.runtime.request.schemes import Caller
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.request.sought import seeking
 
-Named: TypeAlias = Callable[[Request, Any, str], Given | None]
-"""What is left of a read of one caller that is permitted, and reads nothing of its path but one name: takes its value,
-and the time."""
+Named: TypeAlias = Callable[[Request, Version, Sequence[str], Any, str], Given | Handed | None]
+"""What is left of a read of one caller that is permitted, and reads nothing of its path but one name: takes the texts
+of the path, that of the name as a value, and the time."""
 
 
 def reading(
@@ -53,7 +53,7 @@ def reading(
                 return Handed(x, step) if isinstance(told, tuple) else Handed(x, step, told)
             while isinstance(step, Wait):
                 step = step.resume(at_once.at_once(step.work))
-            return answered(step, request, version, values, caller, env)
+            return answered(step, request, version, values, caller, env, env["now"])
 
         if isinstance(operation, Read) and service.together and tells_nothing:
             return seeking(service, endpoint, admission, operation, precedent)
@@ -68,7 +68,9 @@ def reading(
         def read(
             request: Request, content: bytes, version: Version, values: Sequence[str], caller: Caller, env: Environment
         ) -> Given | Handed | None:
-            return None if content else answered(performed(request, env), request, version, values, caller, env)
+            if content:
+                return None
+            return answered(performed(request, env), request, version, values, caller, env, env["now"])
 
         def plainly(
             request: Request, content: bytes, version: Version, values: Sequence[str], caller: Caller, env: Environment
@@ -85,23 +87,29 @@ def named(
     service: Service, endpoint: Endpoint, precedent: Precedent, at_once: AtOnce, most: int
 ) -> Callable[[Caller, Environment], Named] | None:
     """The same of one row, for a caller with what each of his requests begins with, where it is found by one name of
-    the path, and a response tells nothing beside its own. None: it is not."""
-    operation, found = precedent.admission.operation, None
-    if isinstance(operation, Read) and len(endpoint.names) == 1 and not service.together:
+    the path, and counted here, if at all. None: it is not."""
+    admission, found = precedent.admission, None
+    operation = admission.operation
+    if isinstance(operation, Read) and len(endpoint.names) == 1 and not (service.together or service.counter):
         found = operation.named(precedent.env, precedent.conditional, endpoint.names[0].name)
-    if found is None or not _tells_nothing(service, endpoint):
+    if found is None or not all(each.reads.isdisjoint(OF_EACH_REQUEST) for each in endpoint.rates):
         return None
     (text, binds_of), shown = found
-    rows_at_once = at_once.rows_at_once
+    rows_at_once, tells_nothing = at_once.rows_at_once, _tells_nothing(service, endpoint)
+    answered = _answered(service, endpoint, admission, most)
 
     def of(caller: Caller, env: Environment) -> Named:
         binds = binds_of(env)
 
-        def row(request: Request, value: Any, now: str) -> Given | None:
+        def row(
+            request: Request, version: Version, values: Sequence[str], value: Any, now: str
+        ) -> Given | Handed | None:
             rows = rows_at_once(text, binds(value))
             if not rows:
                 return None
             response = shown(request, env, rows[0])
+            if not tells_nothing:
+                return answered(response, request, version, values, caller, env, now)
             return None if len(response.body) > most else Given(response, endpoint, caller, now)
 
         return row
@@ -116,12 +124,18 @@ def _tells_nothing(service: Service, endpoint: Endpoint) -> bool:
 
 def _answered(
     service: Service, endpoint: Endpoint, admission: Admission, most: int
-) -> Callable[[Next | None, Request, Version, Sequence[str], Caller, Environment], Given | Handed | None]:
+) -> Callable[[Next | None, Request, Version, Sequence[str], Caller, Environment, str], Given | Handed | None]:
     """What was read is counted, and shown with what a response tells beside its own (`finished`)."""
     cors, counted = service.cors, counting(service, endpoint)
 
     def answered(
-        step: Next | None, request: Request, version: Version, values: Sequence[str], caller: Caller, env: Environment
+        step: Next | None,
+        request: Request,
+        version: Version,
+        values: Sequence[str],
+        caller: Caller,
+        env: Environment,
+        now: str,
     ) -> Given | Handed | None:
         if not isinstance(step, Response) or len(step.body) > most:
             return None
@@ -131,7 +145,7 @@ def _answered(
             if cors is not None:
                 more = (*more, *cors.headers(request))
             response = Response(step.status, step.headers + more, step.body) if more else step
-            return Given(response, endpoint, caller, env["now"])
+            return Given(response, endpoint, caller, now)
         if told is None:
             return None
         call = call_of(service, request, env, endpoint, caller)

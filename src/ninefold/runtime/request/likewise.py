@@ -206,7 +206,7 @@ def _left_of(
                 known.found(caller)
                 kind.row = None if kind.named is None else kind.named(caller, kind.beginning)
         if alone is not None and kind.row is not None and not content:
-            return kind.row(request, alone[1](values[0]), now)
+            return kind.row(request, version, values, alone[1](values[0]), now)
         env = kind.beginning.copy()
         env["now"] = now
         # What the path says can be said of rows (`read_path`).

@@ -46,7 +46,8 @@ class Rate:
         self.name = rate.name
         self.allow = rate.allow
         self.of = _key(rate.of)
-        self.reads_request = not isinstance(rate.of, str) and "request" in free_variables(rate.of)
+        self.reads = frozenset[str]() if isinstance(rate.of, str) else frozenset(free_variables(rate.of))
+        """The roots that its expression reads."""
         self.named = _string(rate.name)
         self.policy = _policy(rate, self.named)
         self._algorithm = algorithm(rate)
