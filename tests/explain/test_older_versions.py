@@ -36,13 +36,22 @@ NEWEST = contract(
           where: parcel.tag == value
       responses: {200: {parcels: page.items}}
     GET /parcels/{id}: {does: read parcel, responses: {200: {grams: parcel.grams, grade: parcel.grade}}}
+    PATCH /parcels/{id}:
+      does: update parcel
+      body: [grade]
+      patch: merge
+      check: {that: "parcel.grams > 1", else: too_light}
+      responses: {200: parcel}
     """,
+    codes="too_light: {status: 409}",
 )
 CHANGES = (
     '{change: parcel.grams, is: "double(parcel.grams) / 1000.0", stored: "int(value * 1000.0)", was: {type: number}}',
     "{rename: parcel.grams, to: kilos}",
     "{change: parcel.grade, was: {type: string, maxLength: 3}}",
     "{remove: parcel.tag}",
+    "{rename: too_light, to: light}",
+    "{rename: not_found, to: missing}",
 )
 
 
@@ -70,3 +79,11 @@ def test_a_field_is_told_as_callers_of_the_version_see_it(key: str | None) -> No
 def test_nothing_is_told_of_a_parameter_that_the_version_has_not() -> None:
     assert any("parcel.tag == value" in each for each in _told("2", "GET /parcels"))
     assert not any("parcel.tag" in each for each in _told("1", "GET /parcels"))
+
+
+@pytest.mark.parametrize("key", [None, "PATCH /parcels/{id}"])
+def test_an_error_is_told_as_callers_of_the_version_know_it(key: str | None) -> None:
+    newest, older = "\n".join(_told("2", key)), "\n".join(_told("1", key))
+    for now, before in {"too_light": "light", "not_found": "missing"}.items():
+        assert f"`{now}`" in newest and f"`{before}`" not in newest
+        assert f"`{before}`" in older and f"`{now}`" not in older

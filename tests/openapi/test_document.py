@@ -12,7 +12,8 @@ from typing import Any
 import jsonschema_rs
 import pytest
 import yaml
-from tests.contracts import ALL, ROOT, compiled, title
+from tests.contracts import ALL, ROOT, compiled, compiled_once, title
+from tests.parts import contract, in_two_versions
 from tests.slices import some
 
 from ninefold.cli import main
@@ -307,6 +308,38 @@ def test_a_dotted_name_of_a_path_is_one_that_programs_can_use() -> None:
     document, _ = case("tasks-of-projects-in-nested-paths")
     named = [each for each in document["paths"] if "project" in each]
     assert named and not any("." in path for path in named)
+
+
+def test_an_older_version_tells_its_errors_as_its_callers_know_them() -> None:
+    text = in_two_versions(
+        contract(
+            """
+            note:
+              primary key: id
+              fields: {id: {type: integer, on create: serial()}, text: {type: string}}
+              required: [text]
+            """,
+            """
+            POST /notes:
+              does: create note
+              body: [text]
+              check: {that: "note.text != 'no'", else: nope}
+              responses: {201: note}
+            """,
+            codes="nope: {status: 409}",
+        ),
+        "{rename: nope, to: never}",
+        "{rename: invalid, to: wrong}",
+    )
+    loaded = compiled_once("notes.md", text.encode())
+    (older,) = loaded.older
+    assert older.checked is not None and older.plan is not None
+    document = openapi(Service(older.contract, older.checked, older.plan, older.open_questions))
+    create = document["paths"]["/notes"]["post"]
+    assert create["x-ninefold"]["check"][0]["else"] == "never"
+    examples = create["responses"]["422"]["content"]["application/json"]["examples"]
+    assert {name: each["value"]["code"] for name, each in examples.items()} == {"wrong": "wrong"}
+    assert "never" in create["responses"]["409"]["description"]
 
 
 def test_descriptions_are_the_contracts_own() -> None:

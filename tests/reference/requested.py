@@ -180,8 +180,12 @@ def _declared(
     except ValueError:
         yield (), "type"
         return
+    found = list(broken_rules(each.schema, value))
+    if ((), "maxItems") in found:  # what is too large is not looked into
+        yield from found
+        return
     places = {path for path, _ in unread}
-    found = [(path, rule) for path, rule in broken_rules(each.schema, value) if path[:1] not in places]
+    found = [(path, rule) for path, rule in found if path[:1] not in places]
     if each.is_json and not found:
         try:
             value = read(each.type, value)

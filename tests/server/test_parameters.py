@@ -98,6 +98,7 @@ endpoints:
       words: {type: array, items: {type: string, minLength: 1}, explode: false}
       texts: {type: array, items: {type: string}, explode: false}
       truth: {type: array, items: {type: boolean}, explode: true}
+      most:  {type: array, items: {type: integer}, maxItems: 2, explode: true}
     request headers:
       X-Few:   {type: array, items: {type: integer, maximum: 9}, explode: false}
       X-Two:   {type: array, items: {type: string}, minItems: 2, explode: false}
@@ -375,6 +376,8 @@ def test_several_values_are_repeated_or_stand_between_commas(
     [
         ("many=abcdef&many=x&many=abcdefg", [("/many/0", "maxLength"), ("/many/2", "maxLength")]),
         ("many=1&many=2&many=3&many=4", [("/many", "maxItems")]),
+        ("most=1&most=x&most=y", [("/most", "maxItems")]),
+        ("most=" + "x&most=" * 200, [("/most", "maxItems")]),
         ("few=", [("/few/0", "type")]),
         ("few=1,,2", [("/few/1", "type")]),
         ("few=99,x,1,10,y", [("/few/0", "maximum"), ("/few/1", "type"), ("/few/3", "maximum"), ("/few/4", "type")]),

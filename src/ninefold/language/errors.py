@@ -194,6 +194,11 @@ class ErrorCode:
     )  # fmt: skip
     called: str | None = None
 
+    @property
+    def known_as(self) -> str:
+        """What callers know it by."""
+        return self.called or self.name
+
 
 CODE = Each(
     ErrorCode,

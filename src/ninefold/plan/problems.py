@@ -74,6 +74,11 @@ class ErrorCode(Saying, frozen=True, omit_defaults=True):
     places: dict[str, Place] = {}
     headers: dict[str, Typed | None] = {}
 
+    @property
+    def known_as(self) -> str:
+        """What callers know it by."""
+        return self.called or self.name
+
 
 class ErrorShape(msgspec.Struct, frozen=True, omit_defaults=True):
     """The media type and the body of errors; both None: every error is a bare status."""

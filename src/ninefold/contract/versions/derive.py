@@ -105,11 +105,11 @@ def apply(way: Way, change: Change) -> None:
         way.refuse(change, f"no caller sees that a resource is called `{first}`", help)
     elif change.kind is not None or any(each.name == text for each in value_of(kinds) or ()):
         change_kind(way, change)
-    elif change.code is not None or any((each.called or each.name) == text for each in value_of(codes) or ()):
+    elif change.code is not None or any(each.known_as == text for each in value_of(codes) or ()):
         change_code(way, change)
     elif not (_is_open(way.contract.resources.resources) or _is_open(kinds) or _is_open(codes)):
         names = [each.name for each in way.resources()]
-        names += [each.name for each in value_of(kinds) or ()] + [each.name for each in value_of(codes) or ()]
+        names += [each.name for each in value_of(kinds) or ()] + [each.known_as for each in value_of(codes) or ()]
         way.not_there(change, "anything", names)
 
 

@@ -270,9 +270,7 @@ def change_code(way: Way, change: Change) -> None:
         return replace(code, **{key: value for key in _OF_CODE if (value := getattr(said, key)) is not None})
 
     words = ("an error code", "write it beside: `was: {status: …}`")
-    changed = _changed(
-        way, change, words, codes, lambda each: each.called or each.name, change.code, renamed, differing
-    )
+    changed = _changed(way, change, words, codes, lambda each: each.known_as, change.code, renamed, differing)
     if changed is None:
         return
     if change.verb == "remove":

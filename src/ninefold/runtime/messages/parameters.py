@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from heapq import merge
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
@@ -135,7 +135,8 @@ def _with_commas(type_: Array, schemas: Schemas, around: str, texts: Sequence[st
 
 
 def _several(type_: Array, schemas: Schemas, texts: Sequence[str]) -> Given:
-    """The values of several texts. Of one that gives none it is told that it does not, and of the others all else."""
+    """The values of several texts. Of one that gives none it is told that it does not, and of the others all else; of
+    more than there may be, that alone."""
     values: list[Value] = []
     unread: dict[Path, str] = {}
     for index, text in enumerate(texts):
@@ -143,12 +144,14 @@ def _several(type_: Array, schemas: Schemas, texts: Sequence[str]) -> Given:
             values.append(from_text(type_.items, text))
         except Invalid as invalid:
             unread[(index,)] = invalid.rule
-            if len(unread) > MOST:
-                return (), unread.items()
             values.append(text.encode("utf-8", "backslashreplace").decode())  # no schema is asked of half a pair
+    found = broken(schemas, values)
     if not unread:
-        return (values,), broken(schemas, values)
-    others = (each for each in broken(schemas, values) if each[0][:1] not in unread)
+        return (values,), found
+    first = tuple(islice(found, 1))
+    if first == (((), "maxItems"),):
+        return (), first
+    others = (each for each in chain(first, found) if each[0][:1] not in unread)
     return (), merge(unread.items(), others, key=lambda each: each[0][:1])
 
 

@@ -218,7 +218,7 @@ class Problems:
     def _error(self, code: plan.ErrorCode, fields: Sequence[FieldFailure], detail: Any) -> dict[str, Any]:
         """The root `error`."""
         error: dict[str, Any] = {
-            "code": code.called or code.name,
+            "code": code.known_as,
             "status": code.status,
             "fields": [self._field(field) for field in fields],
             "messages": self._by_name(code, fields),

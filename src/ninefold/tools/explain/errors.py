@@ -17,7 +17,7 @@ def code(g: Grounds, own: ErrorCode, items: tuple[Item, ...] = ()) -> Item:
     """A code; `items` are what provokes it."""
     facts = told(g, own, but=("conditions",))
     facts += g.fact("for", own.conditions, lambda names: ", ".join(f"`{g.written(name.span)}`" for name in names))
-    return g.together(f"`{own.name}`", own.span, [*facts, *items])
+    return g.together(f"`{own.known_as}`", own.span, [*facts, *items])
 
 
 def shape(g: Grounds, endpoint: Endpoint | None = None) -> list[Item]:

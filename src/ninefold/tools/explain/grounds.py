@@ -332,6 +332,11 @@ class Codes:
         # A code that has no status is not told, and no wider one in its place.
         return None if stated is not None and value_of(stated.status) is None else code
 
+    def known_as(self, name: str) -> str:
+        """What callers know a code by."""
+        stated = self.by_name.get(name)
+        return name if stated is None else stated.known_as
+
     def narrowest(self, endpoint: Endpoint, condition: str, subject: str) -> str | None:
         """As much of a subject as part 7 or the endpoint tells apart; None: nothing of it."""
         own = {name.text for name, _ in value_of(endpoint.errors) or ()}

@@ -40,9 +40,10 @@ def of_puts(g: Grounds) -> Iterator[str]:
 def _instead(g: Grounds, endpoint: Endpoint, action: Action, outcome: str, told: str) -> str:
     if told in OUTCOMES:
         return f"`{outcome}` counts as `{told}`"
-    code = g.codes.code(endpoint, told, action.subject)
-    named = "" if code is None else f" `{code}`"
-    return f"`{outcome}` is refused as `{told}`, {g.codes.status(told, code)}{named}"
+    codes = g.codes
+    code = codes.code(endpoint, told, action.subject)
+    named = "" if code is None else f" `{codes.known_as(code)}`"
+    return f"`{outcome}` is refused as `{told}`, {codes.status(told, code)}{named}"
 
 
 def refusals(g: Grounds, endpoint: Endpoint) -> list[Item]:
@@ -84,7 +85,7 @@ def _answer(g: Grounds, endpoint: Endpoint, code: str | None, status: int, cause
         return g.item(f"{status}, with an empty body", None, causes, ("bare statuses",))
     title = value_of(stated.title)
     detail = value_of(stated.detail)
-    words = f"{status} `{stated.name}`" + (f", {title}" if title else "")
+    words = f"{status} `{stated.known_as}`" + (f", {title}" if title else "")
     words += f", with the detail `{detail.text}`" if detail is not None else ""
     own = own_code(endpoint, first.condition, first.subject)
     chosen = [] if own is None else [g.item("the endpoint itself names this code", own)]

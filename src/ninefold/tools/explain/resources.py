@@ -141,9 +141,10 @@ def invariant(g: Grounds, own: Check, words: str, meanings: tuple[str, ...]) -> 
     text, otherwise = f"{words}: `{own.that.text}`", own.code
     if otherwise is None:
         return g.item(text, own.span, meanings=meanings)
+    code = f"else `{g.codes.known_as(otherwise.text)}`"
     if g.place(otherwise.span).line == g.place(own.that.span).line:
-        return g.item(f"{text}, else `{otherwise.text}`", own.span, meanings=meanings)
-    return g.item(text, own.that.span, [g.item(f"else `{otherwise.text}`", otherwise.span)], meanings)
+        return g.item(f"{text}, {code}", own.span, meanings=meanings)
+    return g.item(text, own.that.span, [g.item(code, otherwise.span)], meanings)
 
 
 def _extent(template: Any) -> Any:

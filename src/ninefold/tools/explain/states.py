@@ -41,7 +41,7 @@ def checks(g: Grounds, fact: Fact[tuple[Check, ...]] | None) -> list[Item]:
     items = g.fact("check", fact) if value_of(fact) is None else []
     for each in value_of(fact) or ():
         facts = [g.item(f"`{each.that.text}`", each.that.span)]
-        facts += [g.item(f"else `{each.code.text}`", each.code.span)] if each.code else []
+        facts += [g.item(f"else `{g.codes.known_as(each.code.text)}`", each.code.span)] if each.code else []
         items.append(g.together("check", each.span, facts, ("truth", "before and after")))
     return items
 

@@ -94,11 +94,7 @@ def _beyond(endpoint: Endpoint, service: Service) -> Iterator[tuple[str, object]
     if mutation is not None and (further := mutation.further):
         yield "further", [{"takes": each.name, **of_service.taken(each.name, endpoint, service)} for each in further]
     guards = [
-        {
-            "that": guard.that.text,
-            **({} if guard.code is None else {"else": guard.code.text}),
-            "line": service.line(guard.that.span),
-        }
+        of_service.checked(guard, service) | {"line": service.line(guard.that.span)}
         for guard in value_of(stated.check) or ()
     ]
     if guards:

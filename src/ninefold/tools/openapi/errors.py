@@ -62,7 +62,7 @@ def answers(refused: Sequence[Refusal], service: Service, route: Served | None =
             if each.condition not in names:
                 names.append(each.condition)
         else:
-            coded.setdefault(code.status, {}).setdefault(code.name, (code, each.condition))
+            coded.setdefault(code.status, {}).setdefault(code.known_as, (code, each.condition))
     found = []
     for status in sorted(coded.keys() | bare.keys()):
         codes, without = coded.get(status, {}), bare.get(status, [])
@@ -155,7 +155,7 @@ def _example(code: ErrorCode, condition: str, service: Service, route: Served | 
     content = _shape(route, service)[0].content
     if content is None or code.name in service.detailed or not _reads_only_the_error(content):
         return None
-    error: Json = {"code": code.name, "status": code.status, "fields": [], "messages": {}, **code.said}
+    error: Json = {"code": code.known_as, "status": code.status, "fields": [], "messages": {}, **code.said}
     if code.about is not None and "title" in code.said:
         error["messages"] = {code.about: [code.said["title"]]}
     if condition in ("invalid", "conflict"):

@@ -233,8 +233,12 @@ def _machine(resource: str, machine: stated.Machine, service: Service) -> Json:
     ) | {"line": service.line(machine.span)}
 
 
-def _check(stated_: Check) -> Json:
-    return {"that": stated_.that.text, **({} if stated_.code is None else {"else": stated_.code.text})}
+def checked(stated_: Check, service: Service) -> Json:
+    """A check, with its error as callers know it."""
+    if stated_.code is None:
+        return {"that": stated_.that.text}
+    name = stated_.code.text
+    return {"that": stated_.that.text, "else": service.codes[name].known_as if name in service.codes else name}
 
 
 def _transition(stated_: stated.Transition, service: Service) -> Json:
@@ -243,7 +247,7 @@ def _transition(stated_: stated.Transition, service: Service) -> Json:
         "from": _names(stated_.origin) or [],
         **_given(
             to=text_of(stated_.to),
-            check=[_check(each) for each in value_of(stated_.check) or ()] or None,
+            check=[checked(each, service) for each in value_of(stated_.check) or ()] or None,
             sets={each.name: each.value.text for each in value_of(stated_.sets) or ()} or None,
             after=duration_text(after) if isinstance(after, int) else None if after is None else after.text,
         ),
