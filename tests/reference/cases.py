@@ -26,8 +26,16 @@ def whole(cases: Sequence[Endpoint]) -> Endpoint:
         return replace(first, operation=replace(own, guards=guards))
     errors = {name: code for name, code in own.errors.items() if all(e.errors.get(name) == code for e in cases)}
     segments = tuple(_segment(each) for each in zip(*(case.segments for case in cases), strict=True))
+    of = {case.operation.resource for case in cases}
     nothing = Compute(
-        own.key, own.place, VERBS["compute"], None, own.response, segments, errors=errors, takes=own.takes
+        own.key,
+        own.place,
+        VERBS["compute"],
+        own.resource if len(of) == 1 else None,
+        own.response,
+        segments,
+        errors=errors,
+        takes=own.takes,
     )
     admissions = tuple(a if a.of_request else replace(a, condition=None, of_request=True) for a in first.admissions)
     return replace(first, operation=nothing, admissions=admissions)

@@ -234,8 +234,14 @@ def _not_listed(item: Leaf | Items, resource: Resource, findings: Findings) -> N
     """A list of fields has their names alone: an item that is anything else would be a member without a name."""
     span = item.span if isinstance(item, Items) else item.expression.span
     match item:
+        case Leaf(Expression() as expression) if expression.text in resource.fields:
+            name = expression.text
+            message = f"`{name}` is a field of `{resource.name}`, and the name of a term"
+            help: tuple[str, ...] = (f"give the term another name, or write `{{{name}: {resource.name}.{name}}}`",)
+            findings.say(NOT_A_BODY, message, Label(span), help=help)
+            return
         case Leaf(Expression(ast=Member(operand=Name(name=root), name=name))) if root == resource.name:
-            help: tuple[str, ...] = (f"write `{name}`",)
+            help = (f"write `{name}`",)
         case _:
             help = ("a member with another name than its field stands in a mapping: `{NAME: FIELD}`",)
     # It is quoted, so that what was refused as a name is told once (`resolve.consequences`).

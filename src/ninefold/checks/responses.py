@@ -28,10 +28,10 @@ from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.reads import needs_database
 from ninefold.expressions.rows import BEFORE, before
 from ninefold.expressions.scope import PAGE_AT, Scope
-from ninefold.expressions.tree import All, Call, Select, Typed, Variable, free_variables, walk
+from ninefold.expressions.tree import All, Call, Select, Typed, Variable, free_variables, walk, words
 from ninefold.language import endpoints as stated
 from ninefold.language import responses
-from ninefold.language.fact import Name, StatedNone, value_of
+from ninefold.language.fact import Name, Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
 from ninefold.values import MOST_COLUMNS, Row, Text, Type
 from ninefold.values import Array as ArrayType
@@ -303,9 +303,7 @@ def check_deleted(
             if isinstance(node, Select) and isinstance(node.operand, Select) and isinstance(node.operand.type, Row):
                 further = further or needs_database(node, (resource.name,), vocabulary.model)
             if further:
-                findings.say(
-                    DELETED_ROW,
-                    f"the response of `{endpoint.key}` reads more than the deleted `{resource.name}`",
-                    Label(endpoint.span),
-                )
+                at = endpoint.responses.span if isinstance(endpoint.responses, Shown) else endpoint.span
+                message = f"the response of `{endpoint.key}` reads more than the deleted `{resource.name}`"
+                findings.say(DELETED_ROW, message, Label(at, f"`{words(node)}` is not known any more"))
                 return

@@ -321,7 +321,8 @@ TRANSITION: Final = Verb(
     of_all=True, after_call=True, answer="the row",
     page=Page(
         "Takes that transition of part 3, if the row is in one of its `from`; else it is an `illegal transition`.",
-        _NAMED_OR_ALL, "the fields that it may give besides, or `none`", _BECOME),
+        _NAMED_OR_ALL, "the fields that it gives besides, or `none`; one that is left out keeps its value, and is "
+        "`invalid` where the resource requires it", _BECOME),
 )  # fmt: skip
 """Each transition of part 3, whatever the contract calls it."""
 

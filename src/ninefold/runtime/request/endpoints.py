@@ -153,8 +153,10 @@ class Endpoint:
 
     @property
     def resource(self) -> str | None:
-        """Which it is about, whoever calls."""
-        return None if self.any_operation is None else self.any_operation.resource
+        """Which it is about, whoever calls and in every case; None: none, or not the same in each case."""
+        if self.any_operation is not None and self.any_operation.resource is not None:
+            return self.any_operation.resource
+        return None if self.cases is None else self.cases.resource
 
     def is_long(self, request: Request) -> bool:
         """Whether what the head of a request gives is more than is looked at among others."""
@@ -174,6 +176,8 @@ class Cases:
     by: Callable[[Env], Value] | None
     named: Mapping[str, Endpoint]
     otherwise: Endpoint | None
+    resource: str | None = None
+    """Which all of them are about."""
 
     def of_body(self, document: Any) -> Endpoint | Failure:
         """The case of a body; what is wrong with the member where it is of none."""
@@ -227,6 +231,7 @@ def served(route: plan.Served, common: Common, rates: tuple[Rate, ...] = ()) -> 
     by_name = {case.name: each for case, each in zip(route.cases.cases, cases, strict=True)}
     first = [each.lowest for each in (whole, *cases)]
     known = [each.known_parameters for each in (whole, *cases) if each.known_parameters is not None]
+    about = {each.resource for each in cases}
     return replace(
         whole,
         known_parameters=frozenset().union(*known) if known else None,
@@ -235,6 +240,7 @@ def served(route: plan.Served, common: Common, rates: tuple[Rate, ...] = ()) -> 
             by=None if route.cases.by is None else compile(route.cases.by),
             named={name: each for name, each in by_name.items() if name is not None},
             otherwise=by_name.get(None),
+            resource=about.pop() if len(about) == 1 else None,
         ),
         body_at_once=min(each.body_at_once for each in (whole, *cases)),
         head_at_once=min(each.head_at_once for each in (whole, *cases)),
