@@ -171,6 +171,22 @@ DELETES: Final[dict[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_of_several_that_are_deleted_each_is_as_it_was_to_what_follows_of_it(database: str) -> None:
+    """Once of each."""
+    text, number = {"type": "string"}, {"type": "integer"}
+    sets = {"of": "this.id", "a": "before.user.level", "b": "this.level"}
+    log = {"primary key": "of", "fields": {"of": text, "a": number, "b": number}}
+    deletes = {"does": "delete all user", "also": [{"does": "create log", "sets": sets}], "responses": {204: NONE}}
+    stated = contract(
+        {"user": {"fields": {"id": text, "level": number}}, "log": log},
+        {"DELETE /users": deletes, "GET /logs": {"does": "list log", "sort": ["of"], "responses": {200: "page.items"}}},
+    )
+    rows = [("user", {"id": id, "level": level}) for id, level in (("b", 1), ("a", 2), ("c", 3))]
+    _, logs = answers(stated, rows, Request("DELETE", "/users"), Request("GET", "/logs"), database=database)
+    assert logs.body == [{"of": id, "a": level, "b": level} for id, level in (("a", 2), ("b", 1), ("c", 3))]
+
+
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 @pytest.mark.parametrize("path", DELETES)
 def test_a_row_that_is_deleted_is_as_it_was_to_what_follows(path: str, database: str) -> None:
     """With its computed fields, though what they are made of has fallen with it; what else is read is as it is now."""

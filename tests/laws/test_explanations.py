@@ -22,7 +22,7 @@ from ninefold.language.fact import value_of
 from ninefold.language.meanings import meanings
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.operations import Compute, Stream
-from ninefold.plan.routes import Served
+from ninefold.plan.routes import Served, in_case
 from ninefold.plan.writes import Further, Write
 from ninefold.runtime.messages.problems import Failure, Problems
 from ninefold.tools.explain.endpoint import explain_endpoint
@@ -116,13 +116,11 @@ def test_every_condition_of_the_judge_is_told_with_the_code_of_the_service(path:
         problems = Problems(loaded.plan.problems)  # type: ignore[union-attr]
         causes = [item.cause for item in all_items(page) if item.cause is not None]
         told = {(cause.condition, cause.subject, cause.code) for cause in causes}
-        for admission in route.admissions:
-            operation = admission.operation
-            if isinstance(operation, Compute | Stream):
-                continue
-            for each in of_operation(operation, admission.who):
-                code = problems.code(Failure(each.condition, each.subject, each.code), route.errors)
-                assert (each.condition, each.subject, code) in told, f"{route.key}: {each}"
+        for case in _cases(route):
+            for operation, who in ((each.operation, each.who) for each in case.admissions):
+                for each in () if isinstance(operation, Compute | Stream) else of_operation(operation, who):
+                    code = problems.code(Failure(each.condition, each.subject, each.code), case.errors)
+                    assert (each.condition, each.subject, code) in told, f"{route.key}: {each}"
 
 
 @pytest.mark.long
@@ -147,16 +145,22 @@ def test_errors_stand_in_the_order_in_which_the_service_counts_them(path: Path) 
                 # Of several operations each is refused by its own, one after another.
                 last = ("check", "unavailable", "timed out", "internal")
                 assert not asked_last or cause.condition in last or _further(route)
+                # One without a status is a bare status.
+                codes = [(problems.code(failure, case.errors), case) for case in _cases(route)]
+                of = next(case for code, case in codes if (code if code in statuses else None) == cause.code)
                 if not become:
-                    ranks.append(problems.rank(failure, route.errors))
-                code = problems.code(failure, route.errors)
-                assert (code if code in statuses else None) == cause.code  # one without a status is a bare status
+                    ranks.append(problems.rank(failure, of.errors))
                 assert cause.status == statuses.get(cause.code or "", loaded.plan.problems.statuses[cause.condition])
         # Of several operations the earlier one counts first, whatever the ranks.
         assert sum(later < earlier for earlier, later in pairwise(ranks)) <= _further(route)
 
 
 _OF_WHAT_HAS_BECOME = re.compile("would not hold|cannot be made")
+
+
+def _cases(route: Served) -> list[Served]:
+    """The route in each of its cases, which may have codes of their own."""
+    return [in_case(route, each) for each in (range(1, len(route.cases.cases) + 1) if route.cases else (0,))]
 
 
 def _further(route: Served) -> int:

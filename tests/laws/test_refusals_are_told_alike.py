@@ -80,7 +80,7 @@ def test_what_may_refuse_a_request_is_told_alike(path: Path) -> None:
         of_questions = {each.condition for each in asked if each.endpoint == endpoint.key} | (of_any & without)
         if of_questions != without:
             wrong.append(f"{endpoint.key}: {sorted(of_questions ^ without)} by the questions")
-        explained = {each.condition for each in every_refusal(g, endpoint)}
+        explained = {each.condition for each, _ in every_refusal(g, endpoint)}
         if explained != {each.condition for each in planned} - NO_ENDPOINT:
             wrong.append(f"{endpoint.key}: {explained} by explain")
         wrong += [f"{endpoint.key}: {each}" for each in (*found, *planned) if not is_of_its_row(each)]

@@ -22,7 +22,7 @@ from ninefold.trace.refusal import Refusal
 def ask(survey: Survey) -> Iterator[OpenQuestion]:
     errors = survey.contract.errors
     place = survey.contract.document.part("errors").place
-    without = _without_code(survey)
+    without = without_code(survey)
     proposed = tuple(_proposed(survey, without))
     told = {code.name for code, _ in proposed}
     for each in open_in(errors, place, {CODES.id: elsewhere}):
@@ -130,20 +130,21 @@ def conditions_without_code(survey: Survey) -> tuple[str, ...]:
     """The conditions of the closed list that can arise here about something of which no code is stated."""
     if isinstance(survey.contract.errors.codes, StatedNone):
         return ()
-    return tuple(dict.fromkeys(each.condition for each in _without_code(survey)))
+    return tuple(dict.fromkeys(each.condition for each in without_code(survey)))
 
 
-def _without_code(survey: Survey) -> tuple[Arising, ...]:
+def without_code(survey: Survey) -> tuple[Arising, ...]:
     codes = value_of(survey.contract.errors.codes) or ()
     coded = {(name.condition, name.subject) for code in codes for name in value_of(code.conditions) or ()}
     own = {
-        endpoint.key: {condition.text for condition, _ in value_of(endpoint.errors) or ()}
+        (endpoint.key, endpoint.called): {condition.text for condition, _ in value_of(endpoint.errors) or ()}
         for endpoint in survey.endpoints
     }
     return tuple(
         each
         for each in arising(survey)
-        if not _has_code(each, coded) and own.get(each.endpoint or "", set()).isdisjoint({each.condition, each.text})
+        if not _has_code(each, coded)
+        and own.get((each.endpoint or "", each.case), set()).isdisjoint({each.condition, each.text})
     )
 
 
@@ -163,12 +164,13 @@ def _has_code(each: Arising, coded: set[tuple[str, str | None]]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Arising:
-    """A condition of the closed list that can arise at an endpoint (at any, where it is `None`), about a resource
-    (`order`), a field (`user.email`) or nothing in particular."""
+    """A condition of the closed list that can arise at an endpoint (at any, where it is `None`), in one of its cases
+    if it has some, about a resource (`order`), a field (`user.email`) or nothing in particular."""
 
     condition: str
     about: str | None = None
     endpoint: str | None = None
+    case: str | None = None
 
     @property
     def text(self) -> str:
@@ -191,7 +193,8 @@ def _found(survey: Survey) -> Iterator[Arising]:
         for each in found:
             if each.code is None and _is_asked(each):
                 of_all = each.step in (Step.RATES, Step.ANY)
-                yield Arising(each.condition, _about(each), None if of_all else endpoint.key)
+                where = () if of_all else (endpoint.key, endpoint.called)
+                yield Arising(each.condition, _about(each), *where)
 
 
 def _is_asked(refusal: Refusal) -> bool:

@@ -127,7 +127,8 @@ class Several(Generic[T]):
         before, after = (self._events, ()) if self._deletes else ((), self._events)
         events = [(event, event.all_found(session, own), own) for event in before]
         was = self._as_they_were(session, own)
-        deleted = self._then.all_acted_on(session, own) if self._then is not None and self._deletes else None
+        each_gone = self._of_each(own, wanted.rows, was) if self._deletes else []
+        gone = [[] if self._then is None else self._then.all_acted_on(session, each) for each in each_gone]
         try:
             touched = session.run(*self._statement.bound(own, self._statement.switches & wanted.switches))
         except Conflicting:
@@ -140,15 +141,14 @@ class Several(Generic[T]):
         keys = [[_in_json(each) for each in row[: self._width]] for row in known]
         many["written"] = _encode(keys).decode()
         own[BEFORE] = {**own[BEFORE], self._resource: None}
-        each_in = [own] if was is None else [self._of_one(own, key, was) for key in keys]
+        each_in = each_gone or self._of_each(own, keys, was)
         if self._version is not None:
             for key in keys:
                 subscribe(session, key, asking.who, env["caller"], self._version)
         of_effects: list[Callable[[], None]] = []
         if self._then is not None:
-            for within in each_in:
-                acted_on_each = self._then.all_acted_on(session, within) if deleted is None else deleted
-                for acted_on in acted_on_each:
+            for number, within in enumerate(each_in):
+                for acted_on in gone[number] if gone else self._then.all_acted_on(session, within):
                     self._then.take_place(session, call, {**within, environment.ARISEN: of_effects}, acted_on)
         read = () if self._read is None else (session.run(*self._read.bound(each)) for each in each_in)
         self._invariants.hold(session, chain.from_iterable(read), own)
@@ -169,12 +169,19 @@ class Several(Generic[T]):
         rows = session.run(*self._was.bound(env))
         return {tuple(map(_in_json, row[: self._width])): self._read_was(row) for row in rows}
 
+    def _of_each(
+        self, env: Environment, rows: list[list[Stored]], was: Mapping[tuple[Stored, ...], dict[str, Value]] | None
+    ) -> list[Environment]:
+        """The roots of each of the rows: `before` is that row as it was. The same for all where that is not read."""
+        return [env] if was is None else [self._of_one(env, row[: self._width], was) for row in rows]
+
     def _of_one(
         self, env: Environment, key: list[Stored], was: Mapping[tuple[Stored, ...], dict[str, Value]]
     ) -> Environment:
-        """The roots of one of the rows that were written: `before` is that row as it was."""
-        own = env.copy()
-        own[environment.SEVERAL] = {**env[environment.SEVERAL], "written": _encode([key]).decode()}
+        own, alone = env.copy(), _encode([key]).decode()
+        own[environment.SEVERAL] = {**env[environment.SEVERAL], "written": alone}
+        if self._deletes:  # what is read of it is read before it is gone
+            own[environment.SEVERAL]["wanted"] = alone
         own[BEFORE] = {**env[BEFORE], self._resource: was.get(tuple(key))}
         return own
 

@@ -29,7 +29,7 @@ def of_puts(g: Grounds) -> Iterator[str]:
         action = next(iter(actions(endpoint)), None)
         if action is None or (kind_of(action.verb).of or action.verb) != "put" or not endpoint.outcomes:
             continue
-        arising = {*OUTCOMES, *(each.condition for each in every_refusal(g, endpoint))}
+        arising = {*OUTCOMES, *(each.condition for each, _ in every_refusal(g, endpoint))}
         found = [(outcome, told) for outcome, told in instead_of(endpoint.outcomes).items() if told in arising]
         told = [_instead(g, endpoint, action, *each) for each in found]
         case = "" if endpoint.called is None else f", in the case `{endpoint.called}`"
@@ -50,31 +50,34 @@ def refusals(g: Grounds, endpoint: Endpoint) -> list[Item]:
     """One item for each answer, its causes under it."""
     codes = g.codes
 
-    def code_of(each: Refusal) -> str | None:
-        return each.code or codes.code(endpoint, each.condition, each.subject)
-
-    def rank(each: Refusal) -> int:
-        return codes.rank(endpoint, each.condition, each.subject, each.code)
+    def rank(each: Refusal, case: Endpoint) -> int:
+        return codes.rank(case, each.condition, each.subject, each.code)
 
     every = every_refusal(g, endpoint)
-    judged = max((rank(each) for each in every if not each.become and each.condition not in ALONE), default=0)
+    judged = max(
+        (rank(each, case) for each, case in every if not each.become and each.condition not in ALONE), default=0
+    )
 
-    def answered(each: Refusal) -> tuple[tuple[int, int, bool], Cause]:
-        code = code_of(each)
-        place = (each.after, rank(each), False)
+    def answered(each: Refusal, case: Endpoint) -> tuple[tuple[int, int, bool], Cause]:
+        code = each.code or codes.code(case, each.condition, each.subject)
+        place = (each.after, rank(each, case), False)
         if each.become:
             # It is asked of what has become (meaning "before and after"), where nothing else has refused the write.
-            place = (each.after, max(judged, rank(each)), True)
+            place = (each.after, max(judged, rank(each, case)), True)
         return place, Cause(each.condition, each.subject, code, codes.status(each.condition, code))
 
-    found = sorted(((*answered(each), each) for each in every), key=lambda triple: triple[0])
+    told: dict[tuple[tuple[int, int, bool], Cause, Refusal], Endpoint] = {}
+    for each, case in every:
+        told.setdefault((*answered(each, case), each), case)  # the same in several cases is told once
     items = []
+    found = sorted(told, key=lambda triple: triple[0])
     for (_, code, status), group in groupby(found, key=lambda triple: (triple[0], triple[1].code, triple[1].status)):
+        alike = list(group)
         causes = [
             g.item(f"`{cause.name}`: {each.words}", each.fact, meanings=each.meanings, cause=cause)
-            for _, cause, each in group
+            for _, cause, each in alike
         ]
-        items.append(_answer(g, endpoint, code, status, causes))
+        items.append(_answer(g, told[alike[0]], code, status, causes))
     return items
 
 
@@ -92,23 +95,27 @@ def _answer(g: Grounds, endpoint: Endpoint, code: str | None, status: int, cause
     return g.item(words, stated.span, [*chosen, *causes])
 
 
-def every_refusal(g: Grounds, endpoint: Endpoint) -> list[Refusal]:
-    """All that can be refused, in the order of the steps of a request. Of what is served, what the plan can answer and
-    nothing else, and what its database tells besides."""
-    every = (_as_told(g, endpoint, each) for each in stated.refusals(g.survey, endpoint.key))
-    found = [each for each in dict.fromkeys(every) if each is not None and each.condition not in NO_ENDPOINT]
+def every_refusal(g: Grounds, endpoint: Endpoint) -> list[tuple[Refusal, Endpoint]]:
+    """All that can be refused, in the order of the steps of a request, with the endpoint in the case in which it is, or
+    in one of those where it is in several. Of what is served, what the plan can answer and nothing else, and what its
+    database tells besides."""
+    of_cases = [(each, case) for case in g.cases.get(endpoint.key, ()) for each in stated.of_case(g.survey, case)]
+    every = [(each, endpoint) for each in stated.of_any(g.survey)] + of_cases
+    told = [(_as_told(g, case, each), case) for each, case in every]
+    found = [(each, case) for each, case in told if each is not None and each.condition not in NO_ENDPOINT]
     planned = g.planned.get(endpoint.key)
     if planned is None:
         return found
     names = {each.condition for each in planned}
-    found = [each for each in found if each.condition in names]
-    known = {(each.condition, each.subject, each.code) for each in found}
-    conditions = {each.condition for each in found} | NO_ENDPOINT
+    found = [(each, case) for each, case in found if each.condition in names]
+    known = {(each.condition, each.subject, each.code) for each, _ in found}
+    conditions = {each.condition for each, _ in found} | NO_ENDPOINT
     for each in planned:
         name = (each.condition, each.subject, each.code)
         if each.condition not in conditions or (each.step in (Step.JUDGED, Step.DONE) and name not in known):
             known.add(name)
-            found.append(replace(each, fact=_fact(g, each) or endpoint.span, words="the database tells", trace=()))
+            words = replace(each, fact=_fact(g, each) or endpoint.span, words="the database tells", trace=())
+            found.append((words, endpoint))
     return found
 
 
