@@ -279,12 +279,10 @@ class Protocol(asyncio.Protocol):
             self._deadline.at = None
             self._cycle = direct
             direct.begin()
-        elif self._advancing:
-            return  # to the next one
-        elif self._reading and not self._closing:
-            self._deadline.put(IDLE_SECONDS)  # it came alone
-        else:
+        elif self._advancing or self._closing or not self._reading:
             self.completed(True)
+        else:  # it came alone: nothing has to be looked for behind it
+            self._deadline.put(IDLE_SECONDS)
 
     def _run(self, cycle: Cycle, application: Asgi) -> None:
         task = self._loop.create_task(cycle.run(application))
