@@ -203,6 +203,10 @@ class _Checker(Operators, Functions):
         return Variable(name=ast.name, type=type_)
 
     def _unknown_name(self, ast: Name, needed: Type | None, member: str | None = None) -> None:
+        if ast.start - 1 in self._hyphens:
+            # It is the end of a name that was told whole: `request.headers.X-Agent`.
+            self._hyphens.add(ast.end)
+            return
         view = None if ast.name in self.scope.model else self._view(ast.name)
         help = of_a_name(ast.name, self.scope, self._locals, needed, member, () if view is None else view[1][:1])
         self._problem(codes.NO_SUCH_NAME, f"`{ast.name}` is not a name that can be read here", ast, help, "not known")
@@ -223,11 +227,14 @@ class _Checker(Operators, Functions):
                 return self._field(operand, resource, name, at, operand_ast)
             case Object(members=members, others=None) if members and name not in members:
                 what = f"`{operand_ast.name}`" if isinstance(operand_ast, Name) else "the object"
+                hyphened = _in_brackets(name, members)
+                if hyphened:
+                    self._hyphens.add(at.end)
                 self._problem(
                     codes.NO_SUCH_FIELD,
                     f"{what} has no member `{name}`",
                     at,
-                    _in_brackets(name, members)
+                    hyphened
                     or of_a_body(operand, name, self.scope)
                     or did_you_mean(name, members)
                     or (OF_MEMBERS.get(operand.name, ()) if isinstance(operand, Variable) else ())

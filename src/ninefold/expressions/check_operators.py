@@ -52,6 +52,8 @@ class Parts(ABC):
         self.places: Final[dict[int, tuple[int, int]]] = {}
         self._locals: Final[dict[str, Type]] = {}
         self._kept: Final[list[Typed]] = []
+        self._hyphens: Final[set[int]] = set()
+        """Where a hyphen stands that is part of a name, and was read as a minus."""
 
     def _problem(self, code: Code, message: str, ast: Ast, help: Iterable[str] = (), label: str = "") -> None:
         self.problems.append(Problem(code, message, ast.start, ast.end, tuple(help), label))
