@@ -62,7 +62,7 @@ class Loaded:
             return self.planned()
         from ninefold.compile.service import plan_for
 
-        with _uncollected():
+        with uncollected():
             return plan_for(self.checked, database)
 
     def plans(self) -> Iterator[ServicePlan]:
@@ -105,14 +105,14 @@ class Older:
 
 def compile_document(name: str, data: bytes, accept_proposals: bool = False) -> Loaded:
     """Compile a document. `name` is what it is called in diagnostics; its ending decides between the two forms."""
-    with _uncollected():
+    with uncollected():
         source = read(name, data)
         document = parse(source.value, form_of(name, source.value.text))
         return compile_tree(document.value, accept_proposals, (*source.diagnostics, *document.diagnostics))
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
+def uncollected() -> Iterator[None]:
     """Without Python's search for circles of objects: a compiler makes none, and of a large contract the search would
     visit all that is made, again and again."""
     was_enabled = gc.isenabled()
@@ -124,7 +124,7 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-@_uncollected()
+@uncollected()
 def compile_tree(document: Document, accept_proposals: bool = False, said: tuple[Diagnostic, ...] = ()) -> Loaded:
     """Compile a document that is parsed, or was made of one that is. `said`: what reading and parsing had to say."""
     resolved = resolve(document, accept_proposals)
@@ -178,7 +178,7 @@ def _planned(checked: Checked) -> Callable[[], ServicePlan | None]:
     def planned() -> ServicePlan | None:
         from ninefold.compile.service import plan
 
-        with _uncollected():
+        with uncollected():
             return plan(checked)
 
     return planned

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TypeAlias
 
 from ninefold.contract.service import Contract
@@ -18,14 +19,14 @@ Rows: TypeAlias = Mapping[str, str]
 PAGE = "page.items"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Graph:
     """Where the fields of resources lead, and the back-references to them."""
 
     fields: Mapping[str, Mapping[str, str | None]]
     inverse: Mapping[tuple[str, str], str]
 
-    @property
+    @cached_property
     def rows(self) -> Rows:
         """The names of resources, each of which means a row of its own."""
         return {name: name for name in self.fields}

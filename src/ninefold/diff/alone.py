@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from typing import Any, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.answers import Met
@@ -15,8 +16,10 @@ from ninefold.diff.shown import shows_all_of
 from ninefold.language.question import OpenQuestion
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.plan.service import ServicePlan
-from ninefold.syntax.nodes import Document, Mapping, Node
+from ninefold.syntax.nodes import Document, Mapping, Node, is_alike
 from ninefold.syntax.nodes import Sequence as SequenceNode
+
+T = TypeVar("T")
 
 MOST: int = 120
 """How many differences are looked at alone; more are judged by all that is felt."""
@@ -38,6 +41,20 @@ class Alone:
     adds: bool = False
 
 
+@dataclass(frozen=True)
+class _Compiled:
+    """A contract that can be served, and what it does."""
+
+    loaded: Loaded
+    plan: ServicePlan
+    meaning: Meaning
+
+    @cached_property
+    def asked(self) -> frozenset[tuple[str, str]]:
+        """What is open in it."""
+        return frozenset(map(_question, self.loaded.open_questions))
+
+
 class Both:
     """The two contracts as what they do."""
 
@@ -46,16 +63,24 @@ class Both:
         self.old, self.new = old, new
         self.old_plan, self.new_plan = old.plan, new.plan
         self.before, self.after = meaning(old.plan), meaning(new.plan)
+        self._old, self._new = _Compiled(old, old.plan, self.before), _Compiled(new, new.plan, self.after)
         self._changes = changes
         self._looked = 0
+        self._found = dict[Callable[[Both], Any], Any]()
+
+    def once(self, find: Callable[[Both], T]) -> T:
+        """What a function finds of the two contracts, which it is asked for once, and not for each difference."""
+        if find not in self._found:
+            self._found[find] = find(self)
+        return self._found[find]  # type: ignore[no-any-return]
 
     @cached_property
     def whole(self) -> Alone:
         """All differences together; not what is only written otherwise."""
         if not self._changes:
             return Alone(NOTHING, {}, (), (), self.old.plan)
-        all_of_them = _compiled(self.old, self._changes, self.new) or (self.new, self.after)
-        return replace(_alone(self.old, self.before, *all_of_them), plan=all_of_them[0].plan)
+        all_of_them = _compiled(self._old, self._changes, self._new) or self._new
+        return replace(_alone(self._old, all_of_them), plan=all_of_them.plan)
 
     def alone(self, changes: Sequence[Change], is_all: bool) -> Alone:
         """`is_all`: there are no others."""
@@ -63,22 +88,21 @@ class Both:
             return self.whole
         self._looked += 1
         if self._looked <= MOST:
-            with_it = _compiled(self.old, changes, self.new)
+            with_it = _compiled(self._old, changes, self._new)
             if with_it is not None:
-                return self._left(replace(_alone(self.old, self.before, *with_it), plan=with_it[0].plan))
-            without = _compiled(self.new, turned(changes), self.old)
+                return self._left(replace(_alone(self._old, with_it), plan=with_it.plan))
+            without = _compiled(self._new, turned(changes), self._old)
             if without is not None:
-                return self._left(_alone(*without, self.new, self.after))
+                return self._left(_alone(without, self._new))
         whole = self.whole
         return replace(whole, known=False)
 
     def _left(self, alone: Alone) -> Alone:
         """Without the gaps that another difference closes, or opens."""
-        open_now, open_then = _asked(self.new), _asked(self.old)
         return replace(
             alone,
-            opened=tuple(each for each in alone.opened if _question(each) in open_now),
-            closed=tuple(each for each in alone.closed if _question(each) in open_then),
+            opened=tuple(each for each in alone.opened if _question(each) in self._new.asked),
+            closed=tuple(each for each in alone.closed if _question(each) in self._old.asked),
         )
 
 
@@ -95,31 +119,43 @@ def _stays(each: OpenQuestion, other: Loaded) -> bool:
     )
 
 
-def _asked(loaded: Loaded) -> set[tuple[str, str]]:
-    return set(map(_question, loaded.open_questions))
-
-
-def _compiled(old: Loaded, changes: Sequence[Change], new: Loaded) -> tuple[Loaded, Meaning] | None:
-    """None: what comes of it has errors, or is no document at all."""
+def _compiled(old: _Compiled, changes: Sequence[Change], new: _Compiled) -> _Compiled | None:
+    """None: what comes of it has errors, or is no document at all. Where nothing else differs it is the new contract,
+    which is compiled already."""
     try:
-        loaded = compile_tree(made(old.document, changes, new.document))
-        return None if loaded.plan is None else (loaded, meaning(loaded.plan))
+        document = made(old.loaded.document, changes, new.loaded.document)
+        if _is_alike(document, new.loaded.document):
+            return new
+        loaded = compile_tree(document)
+        return None if loaded.plan is None else _Compiled(loaded, loaded.plan, meaning(loaded.plan))
     except Exception:  # places of two documents in one: what cannot cope with it says nothing of either
         return None
 
 
-def _alone(old: Loaded, before: Meaning, new: Loaded, after: Meaning) -> Alone:
+def _is_alike(one: Document, other: Document) -> bool:
+    """Whether both say the same, as it is written: a statement says something where a part has no facts."""
+    return all(
+        is_alike(of.facts, twin.facts)
+        and (bool(of.facts.entries) or (of.statement and of.statement.word) == (twin.statement and twin.statement.word))
+        for of, twin in zip(one.parts, other.parts, strict=True)
+    )
+
+
+def _alone(old: _Compiled, new: _Compiled) -> Alone:
+    before, after = old.meaning, new.meaning
     found = felt(before, after)
-    was, now = _asked(old), _asked(new)
+    opened = (each for each in new.loaded.open_questions if _question(each) not in old.asked)
+    closed = (each for each in old.loaded.open_questions if _question(each) not in new.asked)
+    was, now = old.loaded.checked, new.loaded.checked
     all_met = met(before, after, found)
     is_more = any(each.direction == "more" and each.side in ("gives", "tells") for each in all_met)
     return Alone(
         found,
         all_met,
-        tuple(each for each in new.open_questions if _question(each) not in was and not _stays(each, old)),
-        tuple(each for each in old.open_questions if _question(each) not in now and not _stays(each, new)),
+        tuple(each for each in opened if not _stays(each, old.loaded)),
+        tuple(each for each in closed if not _stays(each, new.loaded)),
         reached=tuple(reached(before, after, found)),
-        adds=is_more and old.checked is not None and new.checked is not None and shows_all_of(old.checked, new.checked),
+        adds=is_more and was is not None and now is not None and shows_all_of(was, now),
     )
 
 

@@ -12,7 +12,7 @@ from ninefold.contract.writes import acted_on
 from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import Change
 from ninefold.diff.schemas import steps
-from ninefold.diff.shown import reads
+from ninefold.diff.shown import members_read
 from ninefold.diff.verdicts import WHO, Direction, Effect, Promise, effects, side_of
 from ninefold.language.fact import text_of, value_of
 from ninefold.language.key import Side
@@ -36,9 +36,13 @@ def side_of_change(change: Change, both: Both) -> Side:
     side = side_of(change.part, change.key.path)
     if change.part == 3 and side == "takes" and change.names[1:2] == ("transitions",) and len(change.names) > 2:
         of = change.names[2], change.names[0]
-        if not any(of in _taken(each.contract) for each in (both.old, both.new)):
+        if not any(of in taken for taken in both.once(_taken_in_both)):
             return "moves"
     return side
+
+
+def _taken_in_both(both: Both) -> tuple[set[tuple[str, str | None]], ...]:
+    return tuple(map(_taken, _contracts(both)))
 
 
 def _taken(contract: Contract) -> set[tuple[str, str | None]]:
@@ -92,7 +96,7 @@ def of_records(
     come = sorted({resource for resource, key in now.keys() - was.keys() if key})
     for resource in come:
         yield Effect("readers", "compatible", "show more rows", f"there are more rows of {resource}")
-        if any(("create", resource) in _taken(one) or ("put", resource) in _taken(one) for one in _contracts(both)):
+        if any({("create", resource), ("put", resource)} & taken for taken in both.once(_taken_in_both)):
             yield Effect("senders", "look", None, f"{resource}: who gives what identifies a new row finds it there")
             yield Effect("operators", "look", None, f"{resource}: a row with the key of a new one is given its values")
         if resource in admitting:
@@ -124,7 +128,7 @@ def of_rows(alone: Alone, both: Both, *, is_wider: bool) -> Iterator[Effect]:
         if not alone.felt.routes and {*alone.felt.rest.values()} == {"runs"}:
             yield Effect("operators", "look", None, "what rows have to be is checked")
         return
-    always = changes(old.schema, old.schema).changes
+    always = both.once(_always)
     for each in changes(old.schema, new.schema).changes:
         if each in always or (not each.words and all(_goes_on(one, always) for one in each.premises)):
             continue
@@ -137,6 +141,12 @@ def of_rows(alone: Alone, both: Both, *, is_wider: bool) -> Iterator[Effect]:
             yield Effect("operators", "compatible", None, f"{said}: the database follows by itself")
     for what in dict.fromkeys(_unfit(old, new, is_wider)):
         yield Effect("operators", "look", None, f"{what}: rows that are there may not fit, and stop the start")
+
+
+def _always(both: Both) -> tuple[Becoming, ...]:
+    """What a start asks of rows though nothing is another."""
+    schema = both.old_plan.schema
+    return changes(schema, schema).changes
 
 
 def _goes_on(premise: Premise, always: Iterable[Becoming]) -> bool:
@@ -221,10 +231,18 @@ def is_untold(change: Change, both: Both) -> bool:
     """Whether it is a text of a code that no error tells. One without a name for it is in no `error.messages`."""
     if change.key.path not in _TOLD_AS:
         return False
-    plans = both.old_plan, both.new_plan
-    is_named = any(each.name == change.names[1] and each.about is not None for one in plans for each in _codes(one))
+    is_named = change.names[1] in both.once(_codes_with_names)
     members = (each for each in _TOLD_AS[change.key.path] if is_named or each != "messages")
-    return not any(reads(plan, "error", member) for member in members for plan in plans)
+    return not any(("error", member) in both.once(_members_read) for member in members)
+
+
+def _members_read(both: Both) -> frozenset[tuple[str, str]]:
+    return members_read(both.old_plan) | members_read(both.new_plan)
+
+
+def _codes_with_names(both: Both) -> frozenset[str]:
+    plans = both.old_plan, both.new_plan
+    return frozenset(each.name for plan in plans for each in _codes(plan) if each.about is not None)
 
 
 def _codes(plan: ServicePlan) -> Iterator[ErrorCode]:
@@ -292,15 +310,19 @@ def besides(change: Change, way: Direction, alone: Alone, both: Both, promise: P
 def _refused(change: Change, both: Both, promise: Promise) -> Iterator[Effect]:
     """Of the references that come or go with a change, however much it is of: those that refuse a deletion which both
     contracts have."""
-    taken, remain = map(_taken, _contracts(both))
-    deleted = {subject for verb, subject in taken & remain if verb == "delete" and subject is not None}
     was, now = (
-        {names: each for names, each in _refusing(of, deleted) if names[: len(change.names)] == change.names}
-        for of in _contracts(both)
+        {names: each for names, each in of.items() if names[: len(change.names)] == change.names}
+        for of in both.once(_refusing_in_both)
     )
     if was != now and change.how != "renamed":
         less = any(each > was.get(names, 0) for names, each in now.items())
         yield from effects("takes", "less" if less else "more", promise, said=_REFUSED)
+
+
+def _refusing_in_both(both: Both) -> tuple[dict[tuple[str, ...], int], ...]:
+    taken, remain = both.once(_taken_in_both)
+    deleted = {subject for verb, subject in taken & remain if verb == "delete" and subject is not None}
+    return tuple(dict(_refusing(each, deleted)) for each in _contracts(both))
 
 
 def _refusing(contract: Contract, deleted: Set[str]) -> Iterator[tuple[tuple[str, ...], int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Final, Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
@@ -16,7 +16,7 @@ from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind
 from ninefold.language.shapes import JSON
 from ninefold.language.table import WITHIN, key_at
-from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style, is_word
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style, is_alike, is_word
 
 How: TypeAlias = Literal["added", "removed", "changed", "renamed", "reordered"]
 
@@ -66,7 +66,7 @@ class Change:
 
 def changes(old: Document, new: Document, old_words: Words, new_words: Words) -> tuple[Change, ...]:
     """All differences, in the order of the parts."""
-    walk = _Walk(old_words, new_words)
+    walk = _Walk(old_words, new_words, old_words == new_words)
     found: list[Change] = []
     for before, after in zip(old.parts, new.parts, strict=True):
         found += walk.mappings(_Here(before.number, "", None, (), ((), ())), before.facts.entries, after.facts.entries)
@@ -97,17 +97,26 @@ class _Here:
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
+    """`alike`: what is written alike says the same, since names stand for the same in both."""
+
     old: Words
     new: Words
+    alike: bool
+    known: dict[tuple[int, int, str], Normal] = field(default_factory=dict)
+    """What is known of a node of one of the two documents, by the path of the key that reads it."""
 
     def before(self, node: Node, key: Key) -> Normal:
-        return normal(node, key, self.old)
+        return self._once(node, key, self.old)
 
     def after(self, node: Node, key: Key) -> Normal:
-        return normal(node, key, self.new)
+        return self._once(node, key, self.new)
 
-    def same(self, old: Node, new: Node, key: Key) -> bool:
-        return self.before(old, key) == self.after(new, key) and not isinstance(old, Mapping)
+    def _once(self, node: Node, key: Key, words: Words) -> Normal:
+        """A list is compared with another item by item, and what has come with all that is gone."""
+        at = id(node), id(words), key.path
+        if at not in self.known:
+            self.known[at] = normal(node, key, words)
+        return self.known[at]
 
     def mappings(self, here: _Here, old: tuple[Entry, ...], new: tuple[Entry, ...]) -> Iterator[Change]:
         was = {entry.name: (index, entry) for index, entry in enumerate(old) if _says(entry, here)}
@@ -117,6 +126,8 @@ class _Walk:
         for name, (index, entry) in was.items():
             if name in now:
                 at, other = now[name]
+                if self.alike and is_alike(entry.value, other.value):
+                    continue
                 key, _ = row_of_entry(here.part, here.path, entry, here.key, here.names)
                 yield from self.values(here.below(key, name, index, at), entry, other, key)
         yield from self.moved(here, gone, come)
@@ -154,7 +165,7 @@ class _Walk:
     ) -> Iterator[Change]:
         """`here` is the value itself."""
         places = Place(here.routes[0], old, before), Place(here.routes[1], new, after)
-        if self.before(old, key) == self.after(new, key) and not isinstance(old, Mapping):
+        if not isinstance(old, Mapping) and self.before(old, key) == self.after(new, key):
             return
         if key.shape in BY_CALLER:
             if self.before(old, key) != self.after(new, key):

@@ -22,7 +22,7 @@ from ninefold.diff.normal import Normal, Words, normal, renamed, words_of
 from ninefold.diff.verdicts import Effect, Promise, promise_of
 from ninefold.language.declaration import key_of
 from ninefold.language.versioning import Versioning
-from ninefold.pipeline import Loaded
+from ninefold.pipeline import Loaded, uncollected
 from ninefold.plan.limits import Limits
 from ninefold.plan.problems import Problems, names
 from ninefold.plan.routes import Served
@@ -39,6 +39,7 @@ Showing: TypeAlias = Callable[[ServicePlan, Finding], tuple[Witness | None, int]
 told. None: nobody asks for one of this finding."""
 
 
+@uncollected()
 def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
     """Of two contracts without errors."""
     words = words_of(old.document), words_of(new.document)

@@ -29,9 +29,8 @@ from ninefold.diff.flows import Flows
 from ninefold.diff.meaning import Piece, meaning
 from ninefold.diff.normal import Words
 from ninefold.diff.orders import of_order, swapped
-from ninefold.diff.readers import WIDER, of_schemas, shown_fields
-from ninefold.diff.shown import reads
-from ninefold.diff.sight import Sight, sight
+from ninefold.diff.readers import WIDER, of_schemas
+from ninefold.diff.shown import members_read
 from ninefold.diff.values import amount, direction, line_of
 from ninefold.diff.verdicts import WHO, Audience, Direction, Effect, Promise, effects, side_of
 from ninefold.language.authentication import BY_CALLER
@@ -79,7 +78,7 @@ class Judge:
             return tuple(found)
         if change.how == "reordered":
             return (*found, *of_order(change, alone, self.both, self.promise))
-        found += of_schemas(change, self.sights, self.shown, self.promise)
+        found += of_schemas(change, self.both, self.promise)
         declared = side_of_change(change, self.both)
         found += self._more_words(change)
         found += of_rows(alone, self.both, is_wider=change.key.narrows and self.direction(change) == "more")
@@ -98,15 +97,6 @@ class Judge:
         if not found:
             found += self._unmet(change, alone)
         return tuple(dict.fromkeys(found))
-
-    @cached_property
-    def sights(self) -> tuple[Sight, Sight]:
-        return sight(self.both.old.contract), sight(self.both.new.contract)
-
-    @cached_property
-    def shown(self) -> frozenset[tuple[str, str]]:
-        """The fields that both contracts show."""
-        return shown_fields(self.both.old.contract) & shown_fields(self.both.new.contract)
 
     def flows(self, change: Change) -> frozenset[Side] | None:
         """Where the values are felt that a change gives a field, in either contract; None: it gives none."""
@@ -171,11 +161,8 @@ class Judge:
             yield Effect("readers", "compatible" if listed else "look", _TEXT, "a text is another")
             return
         way = self.direction(change)
-        if (
-            key.path == "schemes.SCHEME.lasts"
-            and alone.felt.routes
-            and reads(self.both.new_plan, "granted", "expires_in")
-        ):
+        is_lasting = key.path == "schemes.SCHEME.lasts" and alone.felt.routes
+        if is_lasting and ("granted", "expires_in") in members_read(self.both.new_plan):
             yield Effect("readers", "look", None, "who is given a credential is told another time")
         if key.path == "ENDPOINT.ends" or has_new_states(change, self.both):
             return
@@ -335,8 +322,9 @@ class Judge:
         stood, stands = (lines[n] if place is None else place.node for n, place in enumerate((old, new)))
         of_rows = key.path.startswith("rows")
         word = "show more rows" if of_rows else None
-        before = admitted(stood, self.words[0], _schemes(self.both.old))
-        after = admitted(stands, self.words[1], _schemes(self.both.new))
+        were, are = self.both.once(_schemes_of_both)
+        before = admitted(stood, self.words[0], were)
+        after = admitted(stands, self.words[1], are)
         for cell in cells(before, after, self.known):
             yield from effects("guards", cell.direction, self.promise, word, cell.said)
 
@@ -391,6 +379,10 @@ def _is_new_field(change: Change) -> bool:
 def _few(endpoints: list[str]) -> str:
     first = list(dict.fromkeys(endpoints))
     return ", ".join(first[:3]) + (f" and {len(first) - 3} more" if len(first) > 3 else "")
+
+
+def _schemes_of_both(both: Both) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return _schemes(both.old), _schemes(both.new)
 
 
 def _schemes(loaded: Loaded) -> tuple[str, ...]:

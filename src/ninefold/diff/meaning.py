@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Final, TypeAlias
@@ -66,12 +67,16 @@ _SAID: Final[dict[str, tuple[int, str]]] = {
 whole say themselves of which (0)."""
 
 
+_PLACE: Final = re.compile(rb'\{"line":\d+,"column":\d+\}')
+"""Within a text of JSON, quotes would be behind a stroke: this is nobody's text."""
+
+
 class Piece:
     """A part of a plan: it is the same as another one where both are written alike, or say the same without places."""
 
     def __init__(self, of: Any) -> None:
         self._of = of
-        self._written = msgspec.msgpack.encode(of)
+        self._written = _PLACE.sub(b"null", msgspec.json.encode(of))
 
     @cached_property
     def plain(self) -> Any:
@@ -229,6 +234,7 @@ def felt(old: Meaning, new: Meaning) -> Felt:
 
 def _side_of_all(name: str, old: Any, new: Any) -> Side:
     """Where the two differ in plain values alone, these tell, if they are all about one thing."""
+    old, new = _differing(old, new)
     (was, left), (now, leaves) = _apart(old, name), _apart(new, name)
     sides = set(_sides_of_said(was, now)) if left == leaves else set()
     if len(sides) == 1:
@@ -253,6 +259,22 @@ def _apart(value: Any, name: str) -> tuple[_Said, Any]:
             found, rest[each] = _apart(inner, each)
             said += found
     return said, rest
+
+
+def _differing(old: Any, new: Any) -> tuple[Any, Any]:
+    """Both without what stands in both at the same place."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        left = {name: each for name, each in old.items() if new.get(name, ...) != each}
+        come = {name: each for name, each in new.items() if old.get(name, ...) != each}
+        pairs = {name: _differing(each, come[name]) for name, each in left.items() if name in come}
+        return (
+            left | {name: was for name, (was, _) in pairs.items()},
+            come | {name: now for name, (_, now) in pairs.items()},
+        )
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        found = [_differing(was, now) for was, now in zip(old, new, strict=True) if was != now]
+        return [was for was, _ in found], [now for _, now in found]
+    return old, new
 
 
 def _sides_of_said(old: _Said, new: _Said) -> Iterator[Side]:

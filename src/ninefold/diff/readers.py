@@ -8,9 +8,10 @@ from typing import Any, Final
 from ninefold.contract.rows import PAGE, graph_of
 from ninefold.contract.service import Contract
 from ninefold.contract.writes import acted_on
+from ninefold.diff.alone import Both
 from ninefold.diff.changes import Change
 from ninefold.diff.schemas import steps
-from ninefold.diff.sight import Sight
+from ninefold.diff.sight import schemas
 from ninefold.diff.verdicts import Effect, Promise
 from ninefold.expressions import ast
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
@@ -88,20 +89,27 @@ class _Shown:
                     yield from self.read(part, rows, own)
 
 
-def of_schemas(
-    change: Change, sights: tuple[Sight, Sight], shown: frozenset[tuple[str, str]], promise: Promise
-) -> Iterator[Effect]:
+def _shown_by_both(both: Both) -> frozenset[tuple[str, str]]:
+    return shown_fields(both.old.contract) & shown_fields(both.new.contract)
+
+
+def _schemas_of_both(both: Both) -> tuple[dict[tuple[str, str], Any], ...]:
+    return schemas(both.old.contract), schemas(both.new.contract)
+
+
+def of_schemas(change: Change, both: Both, promise: Promise) -> Iterator[Effect]:
     """What readers of a field, or of all that have a shared type, may be told that they were not."""
     if change.part != 2 or (change.names[1:2] != ("fields",) and change.names[:1] != ("types",)):
         return
     of_field = change.names[0], change.names[2] if len(change.names) > 2 else ""
+    shown = both.once(_shown_by_both)
     for resource, name in sorted(shown if change.names[0] == "types" else shown & {of_field}):
-        was, now = (each.get(("2", resource, "fields", name, "schema")) for each in sights)
-        if was is None or now is None or was.said is None or now.said is None or was.said == now.said:
+        was, now = (each.get((resource, name)) for each in both.once(_schemas_of_both))
+        if was is None or now is None or was == now:
             continue
-        if not _types(was.said) & _types(now.said):
+        if not _types(was) & _types(now):
             yield Effect("readers", "breaking", None, f"{resource}.{name} is of another type")
-        for step in steps(was.said, now.said, f"{resource}.{name}"):
+        for step in steps(was, now, f"{resource}.{name}"):
             match step.direction:
                 case "more":
                     is_listed = promise.lists(step.word) and not (step.is_form and promise.words is None)

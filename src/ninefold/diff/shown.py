@@ -21,10 +21,11 @@ def shows_all_of(old: Checked, new: Checked) -> bool:
     return all(at not in now or _all_of(each, now[at]) for at, each in was.items())
 
 
-def reads(plan: ServicePlan, variable: str, name: str) -> bool:
-    """Whether anything that a plan makes reads a member of a variable, such as `error.detail`."""
-    read = (each.operand for each in parts(plan, Select) if each.name == name)
-    return any(isinstance(each, Variable) and each.name == variable for each in read)
+def members_read(plan: ServicePlan) -> frozenset[tuple[str, str]]:
+    """The members of variables, such as `error.detail`, that anything reads which a plan makes."""
+    return frozenset(
+        (each.operand.name, each.name) for each in parts(plan, Select) if isinstance(each.operand, Variable)
+    )
 
 
 def _contents(of: Checked) -> Iterator[tuple[Where, Content | None]]:

@@ -58,6 +58,13 @@ def sight(contract: Contract) -> Sight:
     return dict(_Seeing(contract).pieces())
 
 
+def schemas(contract: Contract) -> dict[tuple[str, str], Any]:
+    """The schema of each field by its resource and what callers know it by; None where it says none."""
+    seeing = _Seeing(contract)
+    found = (each for one in value_of(contract.resources.resources) or () for each in seeing.of_fields(one))
+    return {(at[1], at[3]): piece.said for at, piece in found if at[4:] == ("schema",)}
+
+
 VALUE = "shown instead"
 """The last name of an address: what is shown in the place of a stored value."""
 
@@ -149,13 +156,17 @@ class _Seeing:
         for address, piece in self._of_record(at, resource, resource.span, resource.name):
             if address[2:] not in (("required",), ("includes",)):
                 yield address, piece
+        yield from self.of_fields(resource)
+        for view in value_of(resource.views) or ():
+            yield (*at, "views", view.name), Piece(self.view(resource.name, view), view.span)
+
+    def of_fields(self, resource: Resource) -> Iterator[tuple[Address, Piece]]:
         own = value_of(resource.fields) or ()
         required = {each.text for each in value_of(resource.required) or ()}
         for field in own:
             if field.called is not None and (field.seen is None or field.seen.place_of is None):
-                yield from self._of_field((*at, "fields", field.called), resource.name, field, own, required)
-        for view in value_of(resource.views) or ():
-            yield (*at, "views", view.name), Piece(self.view(resource.name, view), view.span)
+                at: Address = ("2", resource.name, "fields", field.called)
+                yield from self._of_field(at, resource.name, field, own, required)
 
     def _of_field(
         self, at: Address, resource: str, field: Field, among: tuple[Field, ...], required: set[str]

@@ -72,20 +72,28 @@ def showing(
     def own() -> Whole | None:
         return None if make is None else make()
 
+    def opened(whole: Whole, plan: ServicePlan) -> Rehearsal:
+        rehearsal = whole.rehearsal(plan)
+        rehearsal.opened()
+        return rehearsal
+
     @cache
     def confirming(is_own: bool) -> Rehearsal:
         whole = own() if is_own else recorded
         assert whole is not None
-        rehearsal = whole.rehearsal(new)
-        rehearsal.opened()
-        return rehearsal
+        return opened(whole, new)
 
     def shown(plan: ServicePlan, finding: Finding) -> tuple[Witness | None, int]:
         told = 0
-        for is_own, whole in ((False, recorded), (True, own())):
+        for is_own in (False, True):
+            whole = None if is_over() else own() if is_own else recorded
             if whole is not None:
                 seeking = _Seeking(whole, plan, finding, is_over)
-                best = seeking.best(confirming(is_own))
+                now = confirming(is_own)
+                rehearsal = now if plan is new else opened(whole, plan)
+                best = seeking.best(rehearsal, now)
+                if rehearsal is not now:
+                    rehearsal.close()
                 told += seeking.told
                 if best is not None:
                     return _witness(best, whole if is_own else None), told
@@ -103,17 +111,15 @@ class _Seeking:
         self._carries = encode_shape(plan.schema) != encode_shape(whole.plan.schema)
         self.told = 0
 
-    def best(self, confirming: Rehearsal) -> Change | None:
+    def best(self, rehearsal: Rehearsal, confirming: Rehearsal) -> Change | None:
+        """`rehearsal`: of the old contract with the difference alone, `confirming`: of the new one."""
         found: list[tuple[int, int, Change]] = []
-        rehearsal = self._whole.rehearsal(self._plan)
-        rehearsal.opened()
         for each in changes_of(self._counted(), rehearsal):
             rank = self._rank(each)
             if rank is not None and self._at(each.asked, each.new) and _is_otherwise(each.asked, confirming):
                 found.append((rank, len(found), each))
                 if rank == 0 or len(found) >= ENOUGH:
                     break
-        rehearsal.close()
         return min(found, key=lambda each: each[:2])[2] if found else None
 
     def _counted(self) -> Iterator[Asked]:

@@ -115,6 +115,32 @@ def is_word(node: Node | None, word: str) -> bool:
     return isinstance(node, Scalar) and node.says(word)
 
 
+def is_alike(one: Node, other: Node) -> bool:
+    """Whether two trees are written alike, wherever they stand."""
+    if one is other:
+        return True
+    match one, other:
+        case Scalar(), Scalar():
+            return one.text == other.text and one.style is other.style and one.proposed is other.proposed
+        case Mapping(), Mapping():
+            return (
+                one.proposed is other.proposed
+                and len(one.entries) == len(other.entries)
+                and all(
+                    of.proposed is twin.proposed and is_alike(of.key, twin.key) and is_alike(of.value, twin.value)
+                    for of, twin in zip(one.entries, other.entries, strict=True)
+                )
+            )
+        case Sequence(), Sequence():
+            return (
+                one.proposed is other.proposed
+                and len(one.items) == len(other.items)
+                and all(map(is_alike, one.items, other.items))
+            )
+        case _:
+            return False
+
+
 class Word(Enum):
     """What one sentence says for a whole part."""
 
