@@ -1,7 +1,7 @@
 # make serve   an environment, the service in it, and examples/orders.md on 127.0.0.1:8080
 # make test    an environment with the test tools, and the test suite: minutes. DEAR=all with every test that costs much
 # make test-costs   the same, and the CPU seconds that each file and each test took
-# make test-long   what the suite takes samples of: hours. SLICE=7 takes one slice of 180, SLICE=tree that of the commit
+# make test-long   what the suite takes samples of: hours. SLICE=7 takes one slice of 200, SLICE=tree that of the commit
 # make test-postgresql   the tests over PostgreSQL, with each version of 15 to 18 that is here, and says which are not
 # make agreement   of it, the service and the reference interpreter, and more: a million random requests, 2,400 contracts of expressions
 # make durability   of it, the tests that kill the service and PostgreSQL, and more: 300 kills of each kind, 100,000 events

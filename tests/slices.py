@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 from zlib import crc32
 
-SLICES: Final = 180
+SLICES: Final = 200
 PIECES: Final = 24
 SHARE: Final = 50
 SAMPLE: Final = 21

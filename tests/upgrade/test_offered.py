@@ -81,11 +81,11 @@ def filled(name: str, line: str) -> Iterator[str]:
 
 
 def value_of(name: str, table: str, column: Column) -> str:
-    """Another one in each row, as its primary key tells them apart; of a reference one that is there."""
+    """Another one in each row, as its primary key tells them apart; of a reference one that is there, if any is."""
     old, number = "old.id", f"int(string(old.id).replace('{table[0]}', ''))"
     type_: Type = column.type
     if isinstance(type_, Row):
-        known = identifier_type(type_.resource, plan().schema)
+        known = identifier_type(type_.resource, plan(name).schema)
         return "1" if isinstance(known, Integer) else f"'{type_.resource[0]}1'"
     match type_:
         case Integer():
