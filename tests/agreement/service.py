@@ -7,6 +7,7 @@ import asyncio
 import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -109,10 +110,16 @@ class RealService:
 
     def __enter__(self) -> Self:
         within = str(IN_MEMORY) if IN_MEMORY.is_dir() else None
-        self._directory = tempfile.TemporaryDirectory(dir=within)
-        self._database = self._opened()
-        service = ready(self._plan, b"k" * 32, self.given, self.sources, functions=self.functions)
-        self._application = Application(service, self._database)
+        with ExitStack() as opened:  # what is open is closed where what follows fails, and the next test is not blamed
+            directory = opened.enter_context(tempfile.TemporaryDirectory(dir=within))
+            opened.callback(self._loop.close)
+            opened.callback(lambda: self._loop.run_until_complete(self._ended()))
+            self._database = self._opened(Path(directory))
+            opened.callback(self._database.close)
+            service = ready(self._plan, b"k" * 32, self.given, self.sources, functions=self.functions)
+            self._application = Application(service, self._database)
+            opened.callback(self._application.close)
+            self._open = opened.pop_all()
         # A client of a stream goes away once it was told all that there is, and only then waits.
         self._waits, waiting = asyncio.Event(), self._application._streams._waiting
         wait = waiting.wait
@@ -125,23 +132,19 @@ class RealService:
         self._likewise = Likewise(self._application.service, self._application.works, LITTLE_BYTES)
         return self
 
-    def _opened(self) -> Store:
+    def _opened(self, directory: Path) -> Store:
         if self._plan.dialect == "postgresql":
             there = open_database(server.database(), self._plan, self._begin)
             assert not isinstance(there, Refused), there
             return there.database
-        opened = open_sqlite(str(Path(self._directory.name) / "service.db"), self._plan.schema, self._begin)
+        opened = open_sqlite(str(directory / "service.db"), self._plan.schema, self._begin)
         assert isinstance(opened, Opened), opened
         return opened.database
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._application.close()
-        self._database.close()
-        self._loop.run_until_complete(self._ended())
-        self._loop.close()
-        self._directory.cleanup()
+        self._open.close()
 
     async def _looked_no_more(self) -> None:
         """Who looks at the log for all who wait goes on for a while when nobody does, and tells the next one later of

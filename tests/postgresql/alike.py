@@ -58,8 +58,8 @@ class Side(RealService):
         super().__init__(plan, (), self.chance)
         self.given, self._url = given, url
 
-    def _opened(self) -> Store:
-        url = self._url or str(Path(self._directory.name) / "service.db")
+    def _opened(self, directory: Path) -> Store:
+        url = self._url or str(directory / "service.db")
         opened = open_database(url, self._plan, stated_rows(self._plan, Caller(self.given, self.sources)))
         assert not isinstance(opened, Refused), opened
         return opened.database
