@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import field
 from functools import reduce
 from typing import Any, Literal
 
 from ninefold.checked.said import Saying
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Call, Select, Typed, Variable
 from ninefold.language.resources import OnDelete
@@ -131,6 +131,18 @@ class Effect:
     sets: tuple[tuple[str, Typed], ...] = ()
     unless: Typed | None = None
     known_by: tuple[str, ...] = ()
+
+    @property
+    def expressions(self) -> tuple[Typed, ...]:
+        """All that it reads."""
+        asked = (each for each in (self.where, self.each, self.unless) if each is not None)
+        return (*asked, *(value for _, value in self.sets))
+
+    def with_expressions(self, change: Callable[[Typed], Typed]) -> Effect:
+        """The same with each of them changed."""
+        where, each, unless = (None if one is None else change(one) for one in (self.where, self.each, self.unless))
+        sets = tuple((name, change(value)) for name, value in self.sets)
+        return replace(self, where=where, each=each, unless=unless, sets=sets)
 
 
 @dataclass(frozen=True)

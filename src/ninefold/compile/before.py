@@ -35,7 +35,7 @@ def before_deletion(
     operation: Delete | Remove, resource: Resource, found: Sequence[Fragment], perspective: Perspective
 ) -> Statement | None:
     """The same of what the response and the effects of a deletion read."""
-    effects = [typed for each in effects_of(operation, resource) for typed in _of_effect(each)]
+    effects = [typed for each in effects_of(operation, resource) for typed in each.expressions]
     return _read([*all_expressions(operation.response), *effects], resource, found, perspective)
 
 
@@ -72,18 +72,13 @@ def _asked(operation: Mutation, resource: Resource, perspective: Perspective) ->
     )
     transitions = () if resource.machine is None else resource.machine.transitions.values()
     for effect in (*operation.effects, *operation.also, *(each for taken in transitions for each in taken.also)):
-        yield from _of_effect(effect)
+        yield from effect.expressions
     for kind in perspective.checked.caused.get(resource.name, ()):
         for cause in (*kind.causes, *(each for older in kind.older for each in older.causes)):
             if cause.resource == resource.name:
                 yield from expressions_of(cause.payload)
                 if cause.when is not None:
                     yield cause.when
-
-
-def _of_effect(effect: Effect) -> Iterator[Typed]:
-    yield from (each for each in (effect.where, effect.each, effect.unless) if each is not None)
-    yield from (value for _, value in effect.sets)
 
 
 def still(content: Content) -> Content:
@@ -104,17 +99,5 @@ def effects_of(operation: Mutation, resource: Resource) -> tuple[Effect, ...]:
     """What else an operation does. Where it deletes the row, what is computed of that is what was computed before."""
     if not isinstance(operation, Delete | Remove):
         return operation.effects
-
-    def change(typed: Typed | None) -> Typed | None:
-        return None if typed is None else computed_before(typed, resource.name, THIS)
-
-    return tuple(
-        replace(
-            each,
-            where=change(each.where),
-            each=change(each.each),
-            unless=change(each.unless),
-            sets=tuple((name, computed_before(value, resource.name, THIS)) for name, value in each.sets),
-        )
-        for each in operation.effects
-    )
+    change = partial(computed_before, resource=resource.name, called=THIS)
+    return tuple(each.with_expressions(change) for each in operation.effects)
