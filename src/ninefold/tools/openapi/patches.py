@@ -22,7 +22,7 @@ def as_patch(schema: Json | bool) -> Json:
     if types and "object" not in types:
         return schema
     if not types or _OF_WHOLES & schema.keys():
-        return {}
+        return {"type": types} if types else {}
     members: Json = {"type": "object"}
     for key in _OF_PARTS:
         if key in schema:
