@@ -13,7 +13,7 @@ from ninefold.contract.shared_types import PREFIX, Member
 from ninefold.diagnostics.codes import ASKS_FOR_THE_UNSAID, NOT_A_BODYS_TYPE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.language import endpoints as stated
-from ninefold.language.fact import Gap, value_of
+from ninefold.language.fact import Gap, Proposal, value_of
 from ninefold.plan.routes import Rule
 from ninefold.values import Anything, Object, Type
 from ninefold.values.of_schemas import from_schema
@@ -35,7 +35,7 @@ def every_member(endpoint: stated.Endpoint, findings: Findings) -> tuple[BodyMem
     name, types = _described(endpoint, findings), findings.contract.shared_types
     if name is None:
         # Of a body that is not shown, or of a type that there is not, nobody knows the members.
-        unknown = _type_of(endpoint) is not None or isinstance(endpoint.body, Gap)
+        unknown = _type_of(endpoint) is not None or isinstance(endpoint.body, Gap | Proposal)
         return None if unknown else ()
     schemas, is_edited = _schemas(endpoint, findings), endpoint.is_edited
     needed, rules = {each.text for each in types.needed(name)}, _rules(name, findings)
