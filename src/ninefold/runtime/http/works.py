@@ -50,7 +50,6 @@ class Works:
         self.thread = Beside()
         self.capacity = capacity
         self._database = database
-        self._select = database.select
         self._telling = database if isinstance(database, Telling) else None
         self._callers = Callers(capacity)
         self._computations = Computations(capacity)
@@ -190,7 +189,7 @@ class Works:
     def rows_at_once(self, text: str, binds: Sequence[Stored]) -> list[Row]:
         """The same of the rows of a read."""
         began = perf_counter()
-        rows = self._select(text, binds)
+        rows = self._database.select(text, binds)
         if type(rows) is list:
             if not are_much(rows, perf_counter() - began):
                 return rows
