@@ -171,7 +171,7 @@ def _endpoint(
         where = of_one_row(where, endpoint, given.segments or (), resource, findings)
     filters, sorts, pages = _page(doing, plain, findings)
     known = ways(given.segments or (), resources)
-    telling = replace(showing, tokens=tokens_of(doing, given))
+    telling = replace(showing, tokens=tokens_of(doing, given, showing))
     ends = check_responses(endpoint, "list" if doing.action.all else verb, resource, known, telling)
     more: dict[str, Type | None] = {"request": given.request}
     if resource is not None and doing.kind.is_of_what_becomes:

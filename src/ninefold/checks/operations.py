@@ -170,9 +170,10 @@ def takes_of(
     )
 
 
-def tokens_of(doing: Doing, given: Given) -> Collection[str]:
+def tokens_of(doing: Doing, given: Given, showing: Showing) -> Collection[str]:
     """The fields of the row whose tokens the endpoint makes, or its body gives: these are `issued`. All, where it is
-    open what is given. The secret of a subscription is not stored, and comes with the row."""
+    open what is given, and those of which it is open what makes them. The secret of a subscription is not stored, and
+    comes with the row."""
     resource = doing.resource
     if resource is None:
         return ()
@@ -184,7 +185,7 @@ def tokens_of(doing: Doing, given: Given) -> Collection[str]:
     made |= {name for sets in (given.sets, *(each.sets for each in taken)) for name, _ in sets}
     made |= resource.made_on_change(made, ()).keys()
     made |= {each.name for each in tokens if each.on_change or (doing.makes and (each.on_create or not each.stored))}
-    return [each.name for each in tokens if each.name in made]
+    return [each.name for each in tokens if each.name in made or showing.may_be_made(resource.name, each.name)]
 
 
 def operation_of(

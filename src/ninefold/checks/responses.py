@@ -235,7 +235,8 @@ def tokens_of_effects(endpoint: stated.Endpoint, resource: Resource, showing: Sh
     made += [each.subject for each in value_of(endpoint.also) or () if each.verb == "create" and each.each is None]
     for name in made:
         fields = showing.resources[name].fields.values() if name in showing.resources else ()
-        yield from (each.name for each in fields if each.secret == "token" and each.on_create is not None)
+        tokens = (each for each in fields if each.secret == "token")
+        yield from (each.name for each in tokens if each.on_create is not None or showing.may_be_made(name, each.name))
 
 
 def mentions_total(response: Response) -> bool:

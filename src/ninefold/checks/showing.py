@@ -62,6 +62,13 @@ class Showing:
         stated = self.findings.contract.resources_by_name.get(resource)
         return resource in self.findings.unknown or (stated is not None and isinstance(stated.views, Gap | Proposal))
 
+    def may_be_made(self, resource: str, field: str) -> bool:
+        """Whether a question is open of what gives a field its value."""
+        stated = self.findings.contract.resources_by_name.get(resource)
+        fields = () if stated is None else value_of(stated.fields) or ()
+        given = (fact for each in fields if each.name == field for fact in (each.on_create, each.on_change))
+        return any(isinstance(each, Gap | Proposal) for each in given)
+
 
 def whole_row(resource: str, showing: Showing) -> Content:
     """Meaning "views and templates": all fields that are not `secret`, in written order; a reference is its
