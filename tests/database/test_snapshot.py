@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from ninefold.runtime.store.connections import LogIndex, connect
-from ninefold.runtime.store.reads import Brief, TooLong
+from ninefold.runtime.store.reads import Brief, BrokenOff
 from ninefold.runtime.store.snapshot import Snapshot
 
 NUMBER = "SELECT number FROM counted"
@@ -132,7 +132,7 @@ def test_a_read_that_is_broken_off_holds_nothing(read: Read, monkeypatch: pytest
         " SELECT x FROM n"
     )
     monkeypatch.setattr("ninefold.runtime.store.reads.BUDGET", -1.0)
-    with pytest.raises(TooLong):
+    with pytest.raises(BrokenOff):
         read.brief.run(NUMBER, ())
     assert read.begun_anew()
 

@@ -140,3 +140,22 @@ def test_what_is_broken_off_when_a_service_ends_is_unavailable(tmp_path: Path) -
         return result
 
     assert str(asyncio.run(ended())) == "the service is stopping"
+
+
+def test_what_was_begun_is_not_begun_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A read is tried at once by what is left of it from an earlier request, and then by the steps: these go on with
+    what was begun."""
+    monkeypatch.setattr(reads, "STEPS", 1)
+    monkeypatch.setattr(reads, "BUDGET", -1.0)
+    path = tmp_path / "service.db"
+    with running(plan(CONTRACT.replace("PT1S", "PT1M")), path) as service:
+        fill(path, 30)
+        for each in ("/things", "/things?like=9", "/things/3"):
+            begun, told = list[int](), list[bytes]()
+            for _ in range(4):
+                before = service.database.statistics().long_reads
+                told.append(service.http.get(each).content)
+                begun.append(service.database.statistics().long_reads - before)
+            assert len(set(begun)) == len(set(told)) == 1, begun
+            service.http.post("/things", json={"label": "thing 99"}).raise_for_status()
+            assert (service.http.get(each).content == told[0]) is (each == "/things/3")

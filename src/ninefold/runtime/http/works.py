@@ -9,6 +9,8 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Protocol, assert_never
 
+from msgspec import Struct
+
 from ninefold.runtime.http.body import Readable
 from ninefold.runtime.http.capacity import Capacity
 from ninefold.runtime.http.deadlines import Deadlines
@@ -53,6 +55,7 @@ class Works:
         self._telling = database if isinstance(database, Telling) else None
         self._callers = Callers(capacity)
         self._computations = Computations(capacity)
+        self._begun: _Begun | None = None
         self.deadlines: Deadlines[Waiting] = Deadlines(lambda waiting: waiting.too_late())
 
     def close(self) -> None:
@@ -88,7 +91,7 @@ class Works:
         if self._telling is not None:
             self._telling.tell(reads, told)
             return
-        found = self._database.select(*reads[0]) if isinstance(work, Select) else self._database.select_as_one(reads)
+        found = self._select(*reads[0]) if isinstance(work, Select) else self._database.select_as_one(reads)
         if isinstance(found, Future):
             found.add_done_callback(partial(_tell, told))
         else:
@@ -132,7 +135,7 @@ class Works:
         match work:
             case Select(text, binds):
                 # A read that nobody waits for any more is of no use to anybody: its future is not kept.
-                return self._database.select(text, binds)
+                return self._select(text, binds)
             case SelectAsOne(reads):
                 return self._database.select_as_one(reads) or []
             case Recall(kept, key, read, make):
@@ -187,15 +190,39 @@ class Works:
         return Again(work.kept, work.key, self._database)
 
     def rows_at_once(self, text: str, binds: Sequence[Stored]) -> list[Row]:
-        """The same of the rows of a read."""
-        began = perf_counter()
+        """The same of the rows of a read. Who then asks for what was too much gets what was begun."""
+        commits, began = self._database.commits(), perf_counter()
         rows = self._database.select(text, binds)
-        if type(rows) is list:
-            if not are_much(rows, perf_counter() - began):
-                return rows
-        elif isinstance(rows, Future):
-            rows.cancel()
+        if type(rows) is list and not are_much(rows, perf_counter() - began):
+            return rows
+        self._give_up()
+        self._begun = _Begun(commits, text, binds, rows)
+        asyncio.get_running_loop().call_soon(self._give_up)
         raise TooLong
+
+    def _select(self, text: str, binds: Sequence[Stored]) -> list[Row] | Future[list[Row]]:
+        """What the database gives, or has begun to give. Raises Unavailable."""
+        begun = self._begun
+        if begun is not None and (begun.text, begun.binds) == (text, binds):
+            if begun.commits is not None and begun.commits == self._database.commits():
+                self._begun = None
+                return begun.rows
+        return self._database.select(text, binds)
+
+    def _give_up(self) -> None:
+        """Nobody asks any more for what was begun."""
+        begun, self._begun = self._begun, None
+        if begun is not None and isinstance(begun.rows, Future):
+            begun.rows.cancel()
+
+
+class _Begun(Struct, frozen=True):
+    """A read that was too much at once. `commits`: how many there were before it began; None: nobody can say."""
+
+    commits: int | None
+    text: str
+    binds: Sequence[Stored]
+    rows: list[Row] | Future[list[Row]]
 
 
 def _tell(told: Told, found: Future[Any]) -> None:

@@ -6,7 +6,7 @@ what refuses it is raised as `Refusal`."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import msgspec
@@ -141,9 +141,13 @@ class Read:
         gives its binds for an environment without them, and then for a value of the name. None: more is read."""
         chosen = chosen_of(noted) & self._select.switches
         found = self._select.but_one(environment.PATH, name, OF_EACH_REQUEST, chosen)
-        if found is None or not self._shape.reads.isdisjoint(OF_EACH_REQUEST):
+        if found is None or not self._shows_what_stays:
             return None
         return found, self.sought(noted, conditions)[1]
+
+    @cached_property
+    def _shows_what_stays(self) -> bool:
+        return self._shape.reads.isdisjoint(OF_EACH_REQUEST)
 
     def likewise(
         self, noted: Mapping[str, Any], conditions: bool, read: RowsRead

@@ -115,16 +115,21 @@ class Likewise:
         """What is left of the steps of requests that are like this one."""
         service, endpoint = self._service, alike.endpoint
         asking = {who: self._asking.get((endpoint.scope, who)) for who in endpoint.admissions}
+        if not any(asking.values()):
+            return _takes_steps
+        found_by, known = _found_by(service, endpoint, self._at_once, of if alike.of_one else None)
 
         def kind(caller: Caller) -> _Kind | None:
             precedent, of_kind = alike.by_kind.get(caller.who), asking[caller.who]
             if precedent is None or of_kind is None:
                 return None
             admits, begins = precedent.admission.admits, _begins(service.env, precedent.env, caller)
-            by_name = named(service, endpoint, precedent, self._at_once, self._most) if admits is None else None
+            by_name = None
+            if admits is None and known is not None:
+                by_name = named(service, endpoint, precedent, self._at_once, self._most)
             return _Kind(admits, precedent.env, of_kind(precedent), caller, begins, by_name)
 
-        return _left_of(service, alike, self._at_once, kind, of) if any(asking.values()) else _takes_steps
+        return _left_of(service, endpoint, found_by, known, kind)
 
     def _texts(self, version: Version, endpoint: Endpoint) -> Callable[[str], re.Match[str] | None] | None:
         """Who tells of a path whether it is an endpoint's, and needs nothing more for it. None: nobody does."""
@@ -167,14 +172,17 @@ class _Kind(msgspec.Struct, eq=False):
 
 
 def _left_of(
-    service: Service, alike: Precedents, at_once: AtOnce, kind_of: Callable[[Caller], _Kind | None], of: Request
+    service: Service,
+    endpoint: Endpoint,
+    found_by: _FindsCaller,
+    known: _Knows | None,
+    kind_of: Callable[[Caller], _Kind | None],
 ) -> Left:
     """Each line is what is left of one step, in the order of `steps.py`."""
     now_of, timers, constant, together = service.sources.telling, service.timers, service.env, service.together
-    names = tuple((each.name, each.read) for each in alike.endpoint.names)
+    names = tuple((each.name, each.read) for each in endpoint.names)
     alone = names[0] if len(names) == 1 else None
     shared = timers if timers is not None and timers.together else None
-    found_by, known = _found_by(service, alike.endpoint, at_once, of if alike.of_one else None)
     kinds: dict[str, _Kind] = {}
     kind: _Kind | None = None
 
@@ -233,6 +241,10 @@ class _Knows(Protocol):
     def found(self, made: object) -> None: ...
 
 
+_FindsCaller: TypeAlias = Callable[[Request, str], tuple[Caller, Recalled] | None]
+"""Finds the caller of a request at a time, and by what; None: not at once."""
+
+
 class _Nobody:
     """Who calls without a credential is nobody, each time."""
 
@@ -245,9 +257,9 @@ class _Nobody:
 
 def _found_by(
     service: Service, endpoint: Endpoint, at_once: AtOnce, of: Request | None
-) -> tuple[Callable[[Request, str], tuple[Caller, Recalled] | None], _Knows | None]:
-    """What finds the caller of a request at a time, and by what; and what tells whether it is who it was last: None:
-    nothing does. `of`: a request with the credentials of all; None: each has its own."""
+) -> tuple[_FindsCaller, _Knows | None]:
+    """What finds the caller, and what tells whether it is who it was last: None: nothing does. `of`: a request with the
+    credentials of all; None: each has its own."""
     constant, together = service.env, service.together
     caller_of = found_last if together else at_once.recalled_at_once
     query_of = parse_query if any(each.where == "query" for each in service.schemes) else _asks_nothing

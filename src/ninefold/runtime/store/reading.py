@@ -15,7 +15,7 @@ import apsw
 from ninefold.runtime.store.connections import LogIndex, bound, connect, connect_to_read, tables_read
 from ninefold.runtime.store.file import database_path
 from ninefold.runtime.store.protocol import Answered, BoundStatement, Row, Session, Stored, Unavailable
-from ninefold.runtime.store.reads import Brief, Long, TooLong
+from ninefold.runtime.store.reads import Brief, BrokenOff, Long
 from ninefold.values import LONGEST_SUM
 
 T = TypeVar("T")
@@ -50,7 +50,7 @@ class Reading:
         event loop runs, nobody is kept waiting by it. Raises Unavailable."""
         try:
             return self._brief.run(text, binds)
-        except TooLong:
+        except BrokenOff:
             if _is_on_a_loop():
                 return self.long.read(text, binds)
             return self.read(text, binds)

@@ -54,7 +54,7 @@ WAITING = 1_000
 """Long reads that may wait for a thread. Beyond it a client is better told at once than kept waiting."""
 
 
-class TooLong(Exception):
+class BrokenOff(Exception):
     """A read was broken off: it is to be done elsewhere."""
 
 
@@ -74,7 +74,7 @@ class Brief:
         return self._until is not None and perf_counter() > self._until
 
     def run(self, text: str, binds: Sequence[Stored], to_its_end: bool = False) -> list[Row]:
-        """Raises TooLong, unless it may go on `to_its_end`, or Unavailable."""
+        """Raises BrokenOff, unless it may go on `to_its_end`, or Unavailable."""
         try:
             if self._commits() != self._snapshot.held_at:
                 self._snapshot.hold()
@@ -86,7 +86,7 @@ class Brief:
                 self._go_on(found, rows)
             return rows
         except apsw.InterruptError:
-            raise TooLong from None
+            raise BrokenOff from None
         except apsw.Error as error:
             raise meaning(error) from error
         finally:
@@ -104,7 +104,7 @@ class Brief:
                 # What it has begun is no longer open, and sees no longer what it saw.
                 self._cursor.close(True)
                 self._cursor = self._connection.cursor()
-                raise TooLong
+                raise BrokenOff
             rows += islice(found, ROWS)
             size += ROWS
 
