@@ -24,7 +24,7 @@ from ninefold.contract.questions.ask import ask
 from ninefold.contract.resolve.consequences import causes
 from ninefold.contract.resolve.contract import resolve
 from ninefold.contract.service import Contract
-from ninefold.contract.versions.derive import derive, in_that_version, of_version
+from ninefold.contract.versions.derive import derive, of_version, with_that_version
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors, in_order
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
@@ -142,7 +142,7 @@ def compile_tree(document: Document, accept_proposals: bool = False, said: tuple
             open_questions = ask(each.contract)
             below = check(each.contract, open_questions)
             said = (*said, *of_version(each.version, below.diagnostics, said))
-            asked += in_that_version(open_questions, asked)
+            asked = with_that_version(asked, open_questions)
             older.append(Older(each.version.name, each.contract, open_questions, below.value, _nothing))
             if below.value is not None:
                 beside.append((each.version.name, below.value, each.moved))

@@ -46,6 +46,7 @@ def test_a_proposal_makes_no_error(path: Path) -> None:
         ("a-station-with-one-row-of-settings", "states"),
         ("links-that-repeat-the-request", "at"),
         ("reports-of-a-month", "endpoints"),
+        ("reports-of-a-month", "path"),
         ("clients-of-oauth", "scheme"),
         ("a-session-in-a-cookie", "guest"),
         ("a-password-without-its-realm", "unique"),
@@ -58,7 +59,8 @@ def test_a_proposal_makes_no_error(path: Path) -> None:
 )
 def test_what_is_read_of_it_elsewhere_waits_for_it(of: str, key: str) -> None:
     """A credential that may be issued may be told; rows that refer back, the states in which rows begin, where pages
-    begin, what the endpoints that a rate counts declare, whether a credential is a user-id, all of a resource, a term
+    begin, what the endpoints that a rate counts declare, what a
+    name in a path is, whether a credential is a user-id, all of a resource, a term
     by which a member of a body is read, a body, and what makes a token are read by others."""
     (path,) = (each for each in ALL if title(each) == of)
     named = [each.names for each in places(tree_of(path.name, path.read_bytes()))]

@@ -30,6 +30,7 @@ from ninefold.contract.survey import Survey
 from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span, Spans
 from ninefold.expressions.ast import Name, every, reads_member
+from ninefold.language.declaration import members
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import CODES
 from ninefold.language.expressions import Expression, expressions_in, holding_facts
@@ -57,18 +58,18 @@ def ask(contract: Contract) -> tuple[OpenQuestion, ...]:
     accepted = is_proposed(contract) and any(accepted_proposals(contract))
     found: list[OpenQuestion] = []
     checks = tuple(errors.checks(survey))
+    older = tuple(_of_older_endpoints(survey))
     for part, asked_of in zip(contract.document.parts, PARTS, strict=True):
         if part.statement is not None and part.statement.word is Word.NONE and not part.facts.entries:
             continue
         if shows_nothing(part, accepted=accepted) and part.number != 1:
             found.append(_of_part(survey, part))
         else:
-            unknown = tuple(_unknown((), part.facts))
+            unknown = (*_unknown((), part.facts), *(older if part.name == "endpoints" else ()))
             written = {at.span for _, at in unknown}
             own = (each for each in checks if each.question.part == part.number and each.span not in written)
-            asked = (*asked_of(survey), *own)
-            found += asked
-            found += _written(survey, part, unknown, asked, accepted=accepted)
+            found += (*asked_of(survey), *own)
+            found += _written(survey, part, unknown, tuple(found), accepted=accepted)
     # The cases of an endpoint have in common what is stated beside them: that is asked once.
     return in_order(dict.fromkeys(found))
 
@@ -264,6 +265,18 @@ def _unknown_at(names: Names, node: Node, *, candidate: bool) -> Iterator[tuple[
         yield names, At(node.span, candidate=candidate)
     else:
         yield from _unknown(names, node)
+
+
+def _of_older_endpoints(survey: Survey) -> Iterator[tuple[Names, At]]:
+    """Each place where a change leaves open what an endpoint was, as that endpoint would have it, where it is one of
+    this version."""
+    for names, at in _unknown((), survey.contract.document.part("versioning").facts):
+        if names[2:3] != ("changes",) or names[4:5] != ("was",):
+            continue
+        for endpoint in survey.endpoints:
+            facts = (getattr(endpoint, each.attribute) for each in members(Endpoint))
+            if any(fact is not None and fact.span.meets(at.span) for fact in facts):
+                yield (endpoint.key, *names[5:]), at
 
 
 def _path(part: int, names: Names) -> str:

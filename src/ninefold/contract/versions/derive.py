@@ -40,10 +40,14 @@ def of_version(version: Version, diagnostics: Iterable[Diagnostic], said: Iterab
             yield replace(each, labels=(*each.labels, label))
 
 
-def in_that_version(asked: Iterable[OpenQuestion], known: Iterable[OpenQuestion]) -> list[OpenQuestion]:
-    """The questions that only this version leaves open."""
-    before = {(each.question.id, each.span) for each in known}
-    return [each for each in asked if (each.question.id, each.span) not in before]
+def with_that_version(known: Iterable[OpenQuestion], asked: Iterable[OpenQuestion]) -> list[OpenQuestion]:
+    """The questions that are known, and those that only this version leaves open. What a change does not show costs
+    what the version says that it changes: that is asked of the part that it is about, and no more of part 9."""
+    told = {each.span for each in asked if each.question.part != 9}
+    kept = [each for each in known if each.question.part != 9 or each.span not in told]
+    before, places = {(each.question.id, each.span) for each in kept}, {each.span for each in kept}
+    new = (each for each in asked if each.question.part != 9 or each.span not in places)
+    return [*kept, *(each for each in new if (each.question.id, each.span) not in before)]
 
 
 T = TypeVar("T")
