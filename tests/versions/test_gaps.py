@@ -1,4 +1,4 @@
-"""What is not shown of the document blocks an older version where that has it, and what is not shown of a change too."""
+"""What is not shown of the document blocks an older version where that has it; what is not shown of a change, too."""
 
 from __future__ import annotations
 
