@@ -70,7 +70,7 @@ def follow(path: Path, folder: Path) -> None:
 def _reader(folder: Path) -> Iterator[Reader]:
     # The program of this checkout, whatever else is installed.
     programs = folder / ".programs"
-    programs.mkdir()
+    programs.mkdir(exist_ok=True)  # several pages may be followed, one after another
     program = programs / "ninefold"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ninefold "$@"\n', encoding="utf-8")
     program.chmod(0o755)

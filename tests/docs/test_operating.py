@@ -1,4 +1,4 @@
-"""docs/operating.md shows what really happens."""
+"""docs/operating.md shows what really happens, and so does docs/upgrading.md, which goes on with its database."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tests.docs.reader import MARKS, ROOT, follow
 pytestmark = MARKS
 
 
-def test_the_page_shows_what_really_happens(tmp_path: Path) -> None:
+def test_the_pages_show_what_really_happens(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    follow(ROOT / "docs" / "operating.md", tmp_path)
+    for page in ("operating.md", "upgrading.md"):
+        follow(ROOT / "docs" / page, tmp_path)

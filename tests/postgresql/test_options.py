@@ -38,7 +38,7 @@ OF_KAFKA = [("kafka", *each) for count in range(len(NAMES)) for each in combinat
 def test_they_are_options_of_serve() -> None:
     assert set(NAMES) <= signature(serve).parameters.keys()
     assert ", ".join(f"--{each}" for each in NAMES) == OPTIONS
-    page = (Path(__file__).parents[2] / "docs/operating.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs/postgresql.md").read_text(encoding="utf-8")
     [told] = [line for line in page.splitlines() if line.startswith("| of all nodes or of none: ")]
     assert [f"`--{each}`" for each in NAMES] == told.split("|")[1].split(": ")[1].strip().split(", ")
 

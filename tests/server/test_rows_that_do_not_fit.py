@@ -268,5 +268,5 @@ def test_what_could_not_be_looked_at_in_time_is_not_served(tmp_path: Path) -> No
 
 
 def test_the_time_is_that_of_the_page() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "operating.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "upgrading.md").read_text(encoding="utf-8")
     assert f"after {audit.SECONDS:g} seconds" in page
