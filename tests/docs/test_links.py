@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -32,7 +33,7 @@ def _read(page: Path) -> list[Token]:
 def _places(page: Path) -> frozenset[str]:
     """What a link to this page may name, as GitHub names headings."""
     found, tokens = list[str](), _read(page)
-    for opened, inline in zip(tokens, tokens[1:], strict=False):
+    for opened, inline in pairwise(tokens):
         if opened.type == "heading_open":
             text = "".join(each.content for each in inline.children or () if each.type in ("text", "code_inline"))
             name = _NOT_IN_A_NAME.sub("", text.lower()).replace(" ", "-")
