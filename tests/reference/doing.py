@@ -24,7 +24,7 @@ from tests.reference.operations import further_of, pages_of
 from tests.reference.rows import Row
 
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.checked.operations import TRANSITION, Ensure, Update
+from ninefold.checked.operations import TRANSITION, Ensure, SortKeys, Update
 from ninefold.checked.resources import Guard, Transition
 from ninefold.language.verbs import GRANT
 
@@ -212,7 +212,7 @@ def _listed(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page) -
         assert pages is not None
         if pages.by == "cursor":
             keys = lists.keys_of(found[-1], order, asking.seen())
-            following = _made_cursor(asking, endpoint, page, keys)
+            following = _made_cursor(asking, endpoint, order, keys)
         else:
             following = lists.following(endpoint, page)
     asking.names["page"] = {
@@ -227,8 +227,8 @@ def _listed(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page) -
     return answers.respond(asking, endpoint, asking.seen(), found)
 
 
-def _made_cursor(asking: Asking, endpoint: Endpoint, page: Page, keys: lists.Keys) -> str:
-    stands_for = (endpoint.key, asking.caller.who, page.order_name, keys)
+def _made_cursor(asking: Asking, endpoint: Endpoint, order: SortKeys, keys: lists.Keys) -> str:
+    stands_for = (endpoint.key, asking.caller.who, order, keys)
     cursor = "cursor-" + sha256(repr((asking.of.version, stands_for)).encode()).hexdigest()[:12]
     asking.of.cursors[cursor] = stands_for
     return cursor

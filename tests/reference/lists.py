@@ -29,7 +29,6 @@ class Page:
 
     filters: dict[str, Any] = field(default_factory=dict)
     order: SortKeys = ()
-    order_name: str = ""
     size: int | None = None
     start: int = 0
     at: int = 0
@@ -110,8 +109,7 @@ def _order(endpoint: Endpoint, given: Mapping[str, Any], page: Page) -> None:
     page.order = sorts.default
     offered = {_called(keys): keys for keys in sorts.offered}
     if sorts.parameter is not None and sorts.parameter in given and given[sorts.parameter] in offered:
-        page.order_name = given[sorts.parameter]
-        page.order = offered[page.order_name]
+        page.order = offered[given[sorts.parameter]]
 
 
 def _called(keys: SortKeys) -> str:

@@ -200,7 +200,9 @@ def cursor(asking: Asking, endpoint: Endpoint, page: Page) -> None:
     pages = pages_of(endpoint)
     if page.cursor is not None and pages is not None:
         stands_for = asking.of.cursors.get(page.cursor)
-        if stands_for is None or stands_for[:3] != (endpoint.key, asking.caller.who, page.order_name):
+        assert endpoint.resource is not None
+        order = lists.whole_order(page.order, asking.checked.resources[endpoint.resource].primary_key)
+        if stands_for is None or stands_for[:3] != (endpoint.key, asking.caller.who, order):
             asking.failures.append(invalid("query", pages.at or "", "format"))
         else:
             page.after = stands_for[3]

@@ -125,7 +125,7 @@ POST /gardens/{garden.id}/beds:           {does: create bed, body: [place, soil]
 GET /gardens/{garden.id}/beds:
   does: list bed
   sort: [place]
-  query: {sort: {sorts: [-soil]}}
+  query: {sort: {sorts: [-soil, place]}}
   pages: {default: 2, maximum: 2, by: cursor, size: limit, at: cursor}
   responses: {200: {beds: page.items, next: page.next}}
 GET /beds/{garden}/{place}:               {does: read bed, responses: {200: bed}}
@@ -338,6 +338,16 @@ def test_a_row_known_by_two_fields(http: httpx.Client) -> None:
             found += [bed["place"] for bed in page["beds"]]
             cursor = page.get("next")
         assert found == ["A1", "A2", "B1", "B2", "C1"]
+
+    def after(cursor: str, sort: str = "") -> tuple[int, list[str]]:
+        answer = http.get(f"{beds}?limit=2{sort}&cursor={cursor}")
+        return answer.status_code, [bed["place"] for bed in answer.json().get("beds", ())]
+
+    # A cursor is a place in the order, whether that was named or not.
+    by_none, by_name = (http.get(f"{beds}?limit=2{sort}").json()["next"] for sort in ("", "&sort=place"))
+    assert by_none == by_name
+    assert after(by_none) == after(by_none, "&sort=place") == (200, ["B1", "B2"])
+    assert after(by_none, "&sort=-soil") == (422, [])
 
     bed = f"/beds/{number}/B2"
     assert http.get(bed).json() == {"garden": int(number), "place": "B2", "soil": "clay"}

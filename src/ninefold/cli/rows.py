@@ -101,7 +101,7 @@ def check_limit(limit: int) -> None:
 
 
 def _check_sort(operations: OperatorOperations, sort: str) -> None:
-    names = [each.name for each in operations.list.sorts]
+    names = list(operations.list.by_name())
     if sort not in names:
         fields = ", ".join(name for name in names if name and not name.startswith("-"))
         help = did_you_mean(sort, names) or (f"the fields: {fields}",)

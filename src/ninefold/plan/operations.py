@@ -35,12 +35,13 @@ class FilterParameter(msgspec.Struct, frozen=True, omit_defaults=True):
     trace: tuple[Place, ...] = ()
 
 
-class Sort(msgspec.Struct, frozen=True):
+class Sort(msgspec.Struct, frozen=True, omit_defaults=True):
     """An order of a list, with its switches `sort NAME` and `after NAME`. `keys` are the columns of the result
-    that a cursor keeps, the primary key last."""
+    that a cursor keeps, the primary key last. `aliases`: its further names, by which it has the same cursors."""
 
     name: str
     keys: tuple[int, ...]
+    aliases: tuple[str, ...] = ()
 
 
 By: TypeAlias = Literal["cursor", "offset", "page", "none"]
@@ -81,6 +82,10 @@ class List(OfResource, frozen=True, tag="list"):
     conditional: bool = True
     choices: Choices | None = None
     grows: tuple[str, ...] = ()
+
+    def by_name(self) -> dict[str, Sort]:
+        """Its orders by their names."""
+        return {name: sort for sort in self.sorts for name in (sort.name, *sort.aliases)}
 
 
 class Sweep(OfResource, frozen=True, tag="sweep"):

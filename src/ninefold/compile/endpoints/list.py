@@ -90,10 +90,10 @@ def _sorted(
     """The orders that may be asked for, and the pieces of the statement that put the rows into each, behind those that
     begin after the last row of the page before."""
     sorts, orders, after = list[Sort](), list[Piece](), list[Piece]()
-    for name, keys in _orders(operation, resource).items():
+    for keys, (name, *aliases) in _orders(operation, resource).items():
         expressions = [(_field(resource, field), descending) for field, descending in keys]
         fragments = [(perspective.shown(each, columns.rows), each, descending) for each, descending in expressions]
-        sorts.append(Sort(name, tuple(columns.add(each) for each, _ in expressions)))
+        sorts.append(Sort(name, tuple(columns.add(each) for each, _ in expressions), tuple(aliases)))
         order = _order(fragments, perspective.dialect)
         orders.append(Piece(order.text, order.binds, f"sort {name}"))
         if operation.pages.by == "cursor":
@@ -139,13 +139,16 @@ def _page_places(operation: checked.List, perspective: Perspective) -> dict[str,
     return found
 
 
-def _orders(operation: checked.List, resource: Resource) -> dict[str, SortKeys]:
-    """Each order by its name: `""` is the default. The primary key is added where an order does not hold it, so
-    that no two rows are equal."""
+def _orders(operation: checked.List, resource: Resource) -> dict[SortKeys, list[str]]:
+    """Each order with its names: `""` is the default. The primary key is added where an order does not hold it, so
+    that no two rows are equal; what is the same then is one order."""
     stated: dict[str, SortKeys] = {"": operation.sorts.default}
     if operation.sorts.parameter is not None:
         stated |= {title(keys, resource): keys for keys in operation.sorts.offered}
-    return {title: _with_identifier(keys, resource) for title, keys in stated.items()}
+    orders: dict[SortKeys, list[str]] = {}
+    for name, keys in stated.items():
+        orders.setdefault(_with_identifier(keys, resource), []).append(name)
+    return orders
 
 
 def _with_identifier(keys: SortKeys, resource: Resource) -> SortKeys:

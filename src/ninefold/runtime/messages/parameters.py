@@ -204,7 +204,7 @@ class PageReader:
 
     def __init__(self, operation: plan.List) -> None:
         self._filters = operation.filters
-        self._sorts = {sort.name: sort for sort in operation.sorts}
+        self._sorts = operation.by_name()
         self._sort_parameter = operation.sort_parameter
         self._paging = operation.paging
         paging = operation.paging

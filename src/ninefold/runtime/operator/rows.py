@@ -92,8 +92,7 @@ def look(
     """The first rows of a resource, in one of the orders of `operations.list.sorts`."""
     listing = List(operations.list)
     call = caller.call(operations)
-    sorts = {each.name: each for each in operations.list.sorts}
-    call.page = Page(sorts[sort], limit, filters=dict(filters))
+    call.page = Page(operations.list.by_name()[sort], limit, filters=dict(filters))
     listing.prepare(call)
     shown = msgspec.json.decode(_finished(listing.perform(call), session).body)
     return Looked(tuple(shown["rows"]), shown["total"])
