@@ -76,7 +76,7 @@ test-long: $(VENV)/.test
 	$(SUITE) -m long $(ARGS)
 
 # What is drawn by chance the long run repeats seldom, and these as often as is told where it is (`many`, tests/slices.py).
-agreement durability mutations: export NINEFOLD_WHOLE := 1
+agreement durability mutations honesty: export NINEFOLD_WHOLE := 1
 
 # `make agreement NINEFOLD_REQUESTS=5000000` compares more often; each day begins with other seeds.
 agreement: $(VENV)/.test
@@ -91,7 +91,7 @@ mutations: $(VENV)/.test
 	$(SUITE) -m long tests/mutations $(ARGS)
 
 honesty: $(VENV)/.test
-	$(SUITE) -m long tests/honesty tests/laws/test_removals.py $(ARGS)
+	$(SUITE) -m long tests/honesty tests/laws/test_removals.py tests/diff/test_soundness.py $(ARGS)
 
 BASE ?= HEAD
 bench-cli: $(VENV)/.serve

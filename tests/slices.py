@@ -3,9 +3,10 @@
 `make test` takes a sample, the same in every commit. `make test-long` takes all: every contract, fact and law; what
 goes through very many of them in PIECES pieces, each of which is a test of its own. What is drawn by chance (requests,
 mutants, kills) it does a SHARE-th as often as `make agreement`, `make mutations` and `make durability`, which set
-NINEFOLD_WHOLE. Each test of the long run belongs to one of SLICES slices, by its name: `SLICE=tree` takes the slice
-that follows from the tree that is checked out (`git rev-parse HEAD^{tree}`), so that commits take turns and a commit
-has always the same one; `SLICE=7` asks for one by its number, and so does NINEFOLD_SLICE.
+NINEFOLD_WHOLE; so does `make honesty`, which takes away every fact, where the long run takes one of those that are
+alike (`tests/facts.py`). Each test of the long run belongs to one of SLICES slices, by its name: `SLICE=tree` takes the
+slice that follows from the tree that is checked out (`git rev-parse HEAD^{tree}`), so that commits take turns and a
+commit has always the same one; `SLICE=7` asks for one by its number, and so does NINEFOLD_SLICE.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ LONG: Final = bool(os.environ.get("NINEFOLD_LONG"))
 """Whether this is the long run."""
 
 WHOLE: Final = bool(os.environ.get("NINEFOLD_WHOLE"))
-"""Whether what is drawn by chance is drawn as often as it ever is."""
+"""Whether what is drawn by chance is drawn as often as it ever is, and what is alike is tried each time."""
 
 SLICE: Final = _asked()
 """The slice that is taken; a worker of pytest-xdist has it from the environment of the one that started it."""
@@ -140,6 +141,11 @@ def by_name(items: Sequence[Path], one_of: int) -> list[Path]:
 def piece(items: Sequence[T], part: int, one_of: int) -> list[T]:
     """The same of one of the PIECES of a test."""
     return list(items[part::PIECES]) if LONG else some(items, one_of)
+
+
+def seldom(items: Sequence[T], one_of: int, sample: int) -> list[T]:
+    """Of what repeats much of what other tests do the long run takes every `one_of`-th, or all with NINEFOLD_WHOLE."""
+    return list(items[SAMPLE % one_of :: one_of]) if LONG and not WHOLE else some(items, sample)
 
 
 def many(name: str, whole: int, each: int, sample: int = 0) -> tuple[Sequence[int], int]:

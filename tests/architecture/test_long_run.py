@@ -12,7 +12,7 @@ from tests.slices import DEAR, dear_first
 TESTS = Path(__file__).parents[1]
 SLICES = TESTS / "slices.py"
 MODULES = [path for path in sorted(TESTS.rglob("*.py")) if path != SLICES]
-TAKES = {"LONG", "OF", "PARTS", "PIECES", "WHOLE", "by_name", "many", "piece", "some"}
+TAKES = {"LONG", "OF", "PARTS", "PIECES", "WHOLE", "by_name", "many", "piece", "seldom", "some"}
 """What of `tests/slices.py` says how much a run takes."""
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.contracts import compiled, contract_of, operator_of
-from tests.slices import some
+from tests.slices import seldom
 
 from ninefold.diff.ablate.ablate import asked_of
 from ninefold.diff.ablate.compare import Change, body_is_less, is_less, refuses, says_the_same
@@ -81,7 +81,7 @@ def changed(of: Whole, one_of: int | None = None, only: str = "") -> Iterator[Pa
     of `enum`, the name of a code or a state. Both ways round."""
     document = of.loaded.document
     others = [each for each in _otherwise(document) if only in each[0]]
-    for what, other in others if one_of is None else some(others, one_of):
+    for what, other in others if one_of is None else seldom(others, 3, one_of):
         new = compile_tree(other)
         if new.plan is None:
             continue
@@ -96,7 +96,7 @@ def turned_round(of: Whole, one_of: int | None = None, only: str = "") -> Iterat
     document = of.loaded.document
     lists = [each for number in document.parts[1:8] for each in _lists(number.facts)]
     lists = [each for each in lists if only in document.source.cut(each.span)]
-    for each in lists if one_of is None else some(lists, one_of):
+    for each in lists if one_of is None else seldom(lists, 3, one_of):
         new = compile_tree(_with_list(document, each))
         if new.plan is not None:
             found = [_answered(one) for one in asked_of(of, new.plan) if not one.turns_on_a_tag]

@@ -2,8 +2,9 @@
 
 `examples/orders.md` is judged with `examples/orders.http`, in which each of its facts has something to do. The other
 complete contracts are those of `tests/cases`, with the exchanges that they have there: they break the law nowhere, but
-not each of their facts is exercised. A sample takes away every so-manieth fact of a contract, and `make honesty` every
-one; `make test` takes away fewer of the cases. `pytest -s` prints the tables.
+not each of their facts is exercised. A sample takes away every so-manieth fact of a contract, the long run one of those
+that are alike (`tests/facts.py`), and `make honesty` every one; `make test` takes away fewer of the cases. `pytest -s`
+prints the tables.
 """
 
 from __future__ import annotations
@@ -13,19 +14,22 @@ from pathlib import Path
 
 import pytest
 from tests.contracts import ROOT, SERVED, compiled, contract_of, operator_of
-from tests.slices import LONG, PARTS, PIECES, some
+from tests.facts import is_tried_closely, one_of_each
+from tests.slices import LONG, PARTS, PIECES, WHOLE, some
 
-from ninefold.diff.ablate.ablate import Work
+from ninefold.diff.ablate.ablate import Work, ablate
+from ninefold.diff.ablate.facts import Removal, Written, written
+from ninefold.diff.ablate.law import Found
 from ninefold.diff.ablate.report import report, to_text
 from ninefold.diff.requests import Excuse, excuses
 
 ORDERS = ROOT / "examples" / "orders.md"
 REQUESTS = ROOT / "examples" / "orders.http"
 
-FEW = 4
+FEW = 4 if WHOLE else 2
 """Pieces of a case: each begins with all that is asked of the whole contract."""
 
-STRIDE = FEW if LONG else 8 * PIECES
+STRIDE = 8 * PIECES
 FEW_PARTS = range(FEW) if LONG else PARTS
 CASES = some(SERVED, 20)
 
@@ -66,6 +70,22 @@ def test_what_is_excused_is_not_exercised(excuse: Excuse) -> None:
     assert any(each.is_quiet for each in replace(orders, only=excuse.facts).found())
 
 
+def piece_of(case: str, every: tuple[Written, ...], part: int) -> list[Written]:
+    """The facts of a contract that a piece takes away."""
+    if LONG:
+        return one_of_each(case, every)[part::FEW]
+    return list(every[(part + len(case)) % min(STRIDE, len(every)) :: STRIDE])
+
+
+def found(directory: Path, part: int) -> list[Found]:
+    """`none` and `not shown` are of the language, and seldom of a contract."""
+    whole = work(directory).whole()
+    facts = piece_of(directory.name, written(whole.loaded.document), part)
+    closely = [each for each in facts if not LONG or is_tried_closely(directory.name, each)]
+    taken_out: tuple[Removal, ...] = ("taken out",)
+    return [*ablate(whole, closely), *ablate(whole, [each for each in facts if each not in closely], taken_out)]
+
+
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("part", FEW_PARTS)
@@ -73,7 +93,6 @@ def test_what_is_excused_is_not_exercised(excuse: Excuse) -> None:
 def test_a_contract_does_nothing_that_it_does_not_state(directory: Path, part: int) -> None:
     if directory.name in ELSEWHERE or not is_complete(directory):
         return
-    first = (part + len(directory.name)) % STRIDE
-    told = report(compiled(contract_of(directory)).source, 0, work(directory).found(first, STRIDE), ())
+    told = report(compiled(contract_of(directory)).source, 0, found(directory, part), ())
     print(to_text(told))
     assert not told.breaches, to_text(told)
