@@ -119,3 +119,52 @@ def test_what_is_made_is_told(tmp_path: Path) -> None:
                 answer = service.http.request(method, path.replace("{id}", "1"), json=given)
                 assert answer.status_code == 200, (key, answer.text)
                 assert answer.json().keys() == made | {"id"}, key
+
+
+EFFECTS = """
+purpose: Teams, and the keys that are made with them.
+resources:
+  team:
+    primary key: id
+    fields: {id: {type: integer, on create: serial()}, name: {type: string}, state: {state: true}}
+  key:
+    primary key: id
+    fields:
+      id: {type: integer, on create: serial()}
+      text: {type: string, secret: token, MADE: token()}
+      team: {references: team, on delete: cascade, unique: true}
+states:
+  team:
+    initial: new
+    states: [new, open]
+    transitions: {open: {from: new, to: open, OF TRANSITION}}
+  key: none
+endpoints:
+  requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
+  produces: application/json
+  POST /teams: {does: create team, body: [name], responses: {201: {id: team.id}}}
+  POST /teams/{id}/open: {does: open team, body: none, responses: {200: {id: team.id, SHOWN}}, OF ENDPOINT}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
+events: none
+errors: {error shape: none, codes: none}
+limits: {rates: none, timeout: none, body size: 1 KiB}
+versioning: none
+"""
+
+
+@pytest.mark.serves
+@pytest.mark.parametrize("at", ["TRANSITION", "ENDPOINT"])
+@pytest.mark.parametrize("verb", ["create", "put"])
+@pytest.mark.parametrize("made", ["on create", "on change"])
+def test_what_an_effect_makes_is_told_by_issued_or_said_to_be_told_to_nobody(
+    tmp_path: Path, made: str, verb: str, at: str
+) -> None:
+    text = EFFECTS.replace("MADE", made).replace(f"OF {at}", f"also: [{{does: {verb} key, sets: {{team: this}}}}]")
+    text = text.replace(", OF TRANSITION", "").replace(", OF ENDPOINT", "")
+    silent = compile_document("keys.yaml", text.replace(", SHOWN", "").encode()).diagnostics
+    assert [(each.code.id, each.help) for each in silent] == [("NF0576", ("show `issued.text`",))]
+    told = text.replace("SHOWN", "key: issued.text")
+    assert not compile_document("keys.yaml", told.encode()).diagnostics
+    with running(tmp_path / "keys.db", contract=told, name="keys.yaml") as service:
+        assert service.http.post("/teams", json={"name": "a"}).status_code == 201
+        assert service.http.post("/teams/1/open").json().keys() == {"id", "key"}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from ninefold.checked.contents import Content, Response, all_expressions, expressions_of
-from ninefold.checked.resources import Effect, Resource
+from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Issued
 from ninefold.checks.effects import stated_effects
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.showing import Showing
 from ninefold.contract.effects import each_alone
 from ninefold.contract.survey import signs_out_caller
 from ninefold.diagnostics.codes import (
@@ -26,6 +27,7 @@ from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import reads_member
 from ninefold.expressions.tree import Select, Variable, walk
 from ninefold.language import authentication as stated
+from ninefold.language import effects
 from ninefold.language.endpoints import Endpoint, Ends
 from ninefold.language.fact import Shown, StatedNone, value_of
 from ninefold.language.verbs import kind_of
@@ -189,34 +191,48 @@ def check_told(endpoint: Endpoint, issued: str | None, response: Response, findi
     )
 
 
-def check_tokens_of_effects(
-    endpoint: Endpoint,
-    also: Sequence[Effect],
-    response: Response,
-    resources: Mapping[str, Resource],
-    findings: Findings,
-) -> None:
+def _tokens_of_effects(
+    endpoint: Endpoint, resource: Resource, showing: Showing
+) -> Iterator[tuple[effects.Effect, Field, bool]]:
+    """The tokens of rows that are made with the row acted on, each with the effect that makes it, and whether it is the
+    only one of that effect. What is open may be given."""
+    findings = showing.findings
+    taken = {each.verb for each in value_of(endpoint.does) or ()}
+    stated_ones = (each.also for of, each in findings.transitions if of == resource.name and each.name in taken)
+    for fact in (*stated_ones, endpoint.also):
+        for effect in each_alone(value_of(fact) or (), findings.survey.graph.resources):
+            made = showing.resources.get(effect.subject) if effect.verb == "create" else None
+            for field in () if made is None else made.fields.values():
+                if field.secret == "token" and (_is_made(field) or showing.may_be_made(effect.subject, field.name)):
+                    yield effect, field, effect.each is None and not endpoint.of_all_rows
+
+
+def _is_made(field: Field) -> bool:
+    """Whether a row that is created is given a value by itself."""
+    return field.on_create is not None or field.on_change is not None
+
+
+def issued_by_effects(endpoint: Endpoint, resource: Resource, showing: Showing) -> Iterator[str]:
+    """The tokens that `issued.NAME` tells beside those of the row acted on."""
+    return (field.name for _, field, alone in _tokens_of_effects(endpoint, resource, showing) if alone)
+
+
+def check_tokens_of_effects(endpoint: Endpoint, resource: Resource, response: Response, showing: Showing) -> None:
     """Says of a token of another row, made with the row acted on, that no response tells it."""
-    if not also:
-        return
     told = {
         node.name
         for each in all_expressions(response)
         for node in walk(each)
         if isinstance(node, Select) and isinstance(node.operand, Variable) and node.operand.name == "issued"
     }
-    written = each_alone(value_of(endpoint.also) or (), findings.survey.graph.resources)
-    for stated_one, effect in zip(written, also, strict=True):
-        for field in resources[effect.resource].fields.values() if effect.verb == "create" else ():
-            if field.secret == "token" and field.on_create is not None and field.name not in dict(effect.sets):
-                several = effect.each is not None or endpoint.of_all_rows
-                if several or field.name not in told:
-                    findings.say(
-                        NEVER_TOLD,
-                        f"nobody is told `{effect.resource}.{field.name}` of the row that `{endpoint.key}` makes",
-                        Label(stated_one.span, "makes several of them" if several else "made, and told to nobody"),
-                        help=() if several else (f"show `issued.{field.name}`",),
-                    )
+    for effect, field, alone in _tokens_of_effects(endpoint, resource, showing):
+        if _is_made(field) and not (alone and field.name in told):
+            showing.findings.say(
+                NEVER_TOLD,
+                f"nobody is told `{effect.subject}.{field.name}` of the row that `{endpoint.key}` makes",
+                Label(effect.span, "made, and told to nobody" if alone else "makes several of them"),
+                help=(f"show `issued.{field.name}`",) if alone else (),
+            )
 
 
 def kept_credentials(findings: Findings) -> None:

@@ -206,7 +206,8 @@ def operation_of(
         if not check_all_rows(endpoint, kind.name, resource, given.body, sets, findings):
             return None
     check_told(endpoint, given.issues, response, findings)
-    check_tokens_of_effects(endpoint, also, response, showing.resources, findings)
+    if resource is not None:
+        check_tokens_of_effects(endpoint, resource, response, showing)
     if kind.name == "delete" and resource is not None and not doing.action.all:
         check_deleted(endpoint, response, resource, showing.vocabulary, findings)
     common: Common = {

@@ -10,6 +10,7 @@ from ninefold.checked.resources import Resource
 from ninefold.checks.body_types import body_members, other_members
 from ninefold.checks.callers import granted_type
 from ninefold.checks.contents import check_content, say_rows_are_shown
+from ninefold.checks.credentials import issued_by_effects
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.lists import page_members
 from ninefold.checks.model import Vocabulary, request_type
@@ -207,7 +208,7 @@ def _response_scope(
     more: dict[str, Type | None] = {"request": request_type(endpoint, showing.findings.schemas, members, others)}
     if resource is not None:
         secrets: dict[str, Type] = {
-            name: Text() for name in (*tokens_of_effects(endpoint, resource, showing), *showing.tokens)
+            name: Text() for name in (*issued_by_effects(endpoint, resource, showing), *showing.tokens)
         }
         if secrets and (not makes_nothing or endpoint.also is not None):
             more["issued"] = ObjectType(members=secrets)
@@ -224,19 +225,6 @@ def _response_scope(
         )
         return vocabulary.scope(*((resource.name,) if known else ()), **more)
     return vocabulary.scope(*(() if resource is None else (resource.name,)), **more)
-
-
-def tokens_of_effects(endpoint: stated.Endpoint, resource: Resource, showing: Showing) -> Iterator[str]:
-    """The tokens of rows that are made one by one with the row acted on: `issued.NAME` tells them too."""
-    taken = {each.verb for each in value_of(endpoint.does) or ()}
-    transitions = () if resource.machine is None else resource.machine.transitions.values()
-    made = [each.resource for transition in transitions if transition.name in taken for each in transition.also
-            if each.verb == "create" and each.each is None]  # fmt: skip
-    made += [each.subject for each in value_of(endpoint.also) or () if each.verb == "create" and each.each is None]
-    for name in made:
-        fields = showing.resources[name].fields.values() if name in showing.resources else ()
-        tokens = (each for each in fields if each.secret == "token")
-        yield from (each.name for each in tokens if each.on_create is not None or showing.may_be_made(name, each.name))
 
 
 def mentions_total(response: Response) -> bool:
