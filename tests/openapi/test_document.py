@@ -294,6 +294,42 @@ def test_what_openapi_has_no_words_for_has_its_line() -> None:
             assert rule["who"] in lines[rule["line"] - 1] and rule.get("when", "") in lines[rule["line"] - 1]
 
 
+def test_what_narrows_a_fact_is_told_with_it() -> None:
+    """A rate of some endpoints, an event of some rows, and what scripts of some origins may do."""
+    text = contract(
+        "note: {primary key: id, fields: {id: {type: integer, on create: serial()}, stars: {type: integer}}}",
+        """
+        cors: {origins: [https://notes.example], max age: PT10M, preflight: 204}
+        POST /notes: {does: create note, body: [stars], responses: {201: note}}
+        GET /notes/{id}: {does: read note, responses: {200: note}}
+        """,
+        events="""
+        kinds:
+          note.made: {upon: create note, payload: note}
+          note.loved: {upon: create note, where: note.stars > 9, payload: note}
+        delivery: none
+        """,
+    ).replace(
+        "rates: none",
+        "rates:\n"
+        "  calls: {of: address, allow: 9, per: PT1M, algorithm: fixed window}\n"
+        "  notes: {of: address, allow: 2, per: PT1M, algorithm: fixed window, endpoints: [POST /notes]}",
+    )
+    loaded = compiled_once("notes.md", text.encode())
+    assert loaded.checked is not None and loaded.plan is not None
+    told = openapi(Service(loaded.contract, loaded.checked, loaded.plan, loaded.open_questions))["x-ninefold"]
+    assert {each["name"]: each.get("endpoints") for each in told["limits"]["rates"]} == {
+        "calls": None,
+        "notes": ["POST /notes"],
+    }
+    assert {each["kind"]: each.get("where") for each in told["events"]} == {
+        "note.made": None,
+        "note.loved": "note.stars > 9",
+    }
+    line = text.splitlines().index(next(each for each in text.splitlines() if each.startswith("cors:"))) + 1
+    assert told["cors"] == {"origins": ["https://notes.example"], "max age": "PT10M", "preflight": 204, "line": line}
+
+
 def test_versions() -> None:
     in_path, _ = case("a-version-in-the-path")
     assert all(re.search(r"/v?\w+$|^/$", server["url"]) for server in in_path["servers"])

@@ -160,7 +160,7 @@ class Survey:
                 yield "take", f"{effect.verb} {effect.subject}"
         yield from (("reach", resource) for resource in self.reach[endpoint.key].touches)
         yield from (("delete", resource) for resource in self.deleted_by(endpoint))
-        yield from (("name", admission.who.text) for admission in self.admitted(endpoint))
+        yield from (("name", admission.who.text) for admission in self._named(endpoint))
         if (issued := value_of(endpoint.issues)) is not None:
             yield "name", issued.text
             if any(action.verb == GRANT for action in actions(endpoint)):
@@ -179,6 +179,15 @@ class Survey:
         return self.contract.permission(endpoint.key)
 
     def admitted(self, endpoint: Endpoint) -> tuple[Admission, ...]:
+        """Who may call an endpoint, on whichever condition; whom its line names by `false` may not."""
+        return tuple(each for each in self._named(endpoint) if not isinstance(each.condition, StatedNone))
+
+    def admits_nobody(self, endpoint: Endpoint) -> bool:
+        """Whether it is said that nobody may call: by `none`, or by `false` of each that is named."""
+        line = self.permission(endpoint)
+        return line is not None and not is_open(line.admits) and not self.admitted(endpoint)
+
+    def _named(self, endpoint: Endpoint) -> tuple[Admission, ...]:
         line = self.permission(endpoint)
         return (value_of(line.admits) or ()) if line else ()
 

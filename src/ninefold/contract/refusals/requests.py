@@ -39,7 +39,7 @@ def of_callers(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     at, first = line.endpoint.span, acted_on(endpoint)
     admitted = survey.admitted(endpoint)
     named = {each.who.text for each in admitted}
-    nobody = isinstance(line.admits, StatedNone)
+    nobody = survey.admits_nobody(endpoint)
     if nobody or named - {ANYONE}:
         words = "a credential comes along that no scheme accepts"
         if ANYONE not in named:

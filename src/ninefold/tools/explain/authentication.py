@@ -21,8 +21,9 @@ def callers(g: Grounds, endpoint: Endpoint) -> list[Item]:
         return []
     own = line.endpoint.text == endpoint.key
     title = "the endpoint has a permission line of its own" if own else "the line `all others` holds for it"
-    admitted = [_admission(g, each) for each in value_of(line.admits) or ()]
-    if value_of(line.admits) is None:
+    stated = value_of(line.admits)
+    admitted = _admissions(g, stated or (), False)
+    if stated is None:
         admitted = g.fact("who may call", line.admits)
     items = [g.item(title, line.endpoint.span, admitted, meanings=("credentials",))]
     named = {each.who.text for each in g.survey.admitted(endpoint)}
@@ -30,18 +31,27 @@ def callers(g: Grounds, endpoint: Endpoint) -> list[Item]:
     if named == {ANYONE}:
         items.append(g.item("no credential is read", line.endpoint.span, meanings=("credentials",)))
     if named and ANYONE not in named:
+        told_of = {each.who.text for each in stated or ()}
         for each in g.survey.schemes:
-            if each.name not in named:
+            if each.name not in told_of:
                 items.append(
                     g.item(f"a caller known by `{each.name}` is refused", each.span, meanings=("credentials",))
                 )
     return items
 
 
-def _admission(g: Grounds, own: Admission, rows: bool = False) -> Item:
-    """One kind of caller, who may call or, for `rows`, who sees rows, and on which condition."""
+def _admissions(g: Grounds, stated: tuple[Admission, ...], rows: bool) -> list[Item]:
+    """Each kind of caller that a line names. One that may not call by itself may where anyone may."""
+    by_anyone = any(each.who.text == ANYONE and not isinstance(each.condition, StatedNone) for each in stated)
+    never = "sees no row" if rows else "counts as one without a credential" if by_anyone else "is refused"
+    return [_admission(g, each, rows, never) for each in stated]
+
+
+def _admission(g: Grounds, own: Admission, rows: bool, never: str) -> Item:
+    """One kind of caller, who may call or, for `rows`, who sees rows, and on which condition; `never`: what is so of
+    one whose condition is `false`."""
     if isinstance(own.condition, StatedNone) and not own.condition.proposed:
-        return g.item(_who(own.who.text) + (" sees no row" if rows else " is refused"), own.condition.span)
+        return g.item(f"{_who(own.who.text)} {never}", own.condition.span)
     who = _who(own.who.text) + (" sees" if rows else "")
     tell = _rows_in_words if rows else _callers_in_words
     return g.together(who, own.who.span, g.fact("condition", own.condition, tell, whole=True))
@@ -126,7 +136,7 @@ def _seen(g: Grounds, resource: str, admitted: Iterable[Admission]) -> Item:
     callers: list[Item] = [] if lines else g.fact("who sees which", rule.admits)
     for name in dict.fromkeys(admission.who.text for admission in admitted):
         if name in lines:
-            callers.append(_admission(g, lines[name], rows=True))
+            callers += _admissions(g, (lines[name],), True)
         elif lines:
             callers.append(
                 g.item(f"which rows {_who(name)} sees is not shown: the line does not name it", rule.resource.span)
@@ -159,5 +169,5 @@ def part(g: Grounds) -> list[Item]:
 
 
 def _line(g: Grounds, head: str, name: Name, admits: Fact[tuple[Admission, ...]], rows: bool) -> Item:
-    callers = [_admission(g, each, rows) for each in value_of(admits) or ()] or g.fact("who", admits)
+    callers = _admissions(g, value_of(admits) or (), rows) or g.fact("who", admits)
     return g.together(head, name.span, callers)

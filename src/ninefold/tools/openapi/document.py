@@ -79,6 +79,7 @@ def _beyond(service: Service) -> Json:
             for each in service.plan.not_in_force
         ],
         "precedence": list(service.plan.problems.precedence),
+        **of_service.cors(service),
         **of_service.states(service),
         **endpoints.rows(service),
         **events.kinds(service),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ninefold.language import authentication as stated
 from ninefold.language.authentication import ANYONE, Every
-from ninefold.language.fact import text_of, value_of
+from ninefold.language.fact import Shown, StatedNone, text_of, value_of
 from ninefold.language.verbs import GRANT
 from ninefold.plan.routes import PathParameter, Segment
 from ninefold.tools.openapi import responses as answers
@@ -176,9 +176,17 @@ def callers(endpoint: Endpoint, service: Service) -> list[Json]:
 
 
 def _admitted(admissions: tuple[stated.Admission, ...], service: Service) -> Iterator[Json]:
+    """Those of whom the contract says when; `when` is left out where that is always."""
     for admission in admissions:
-        condition = value_of(admission.condition)
-        when = {} if condition is None or isinstance(condition, Every) else {"when": condition.text}
+        match admission.condition:
+            case StatedNone():
+                when = {"when": "false"}
+            case Shown(Every()):
+                when = {}
+            case Shown(condition):
+                when = {"when": condition.text}
+            case _:
+                continue  # it is among the gaps
         yield {"who": admission.who.text, **when, "line": service.line(admission.who.span)}
 
 

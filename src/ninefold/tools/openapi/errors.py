@@ -250,7 +250,7 @@ def limits(service: Service) -> Json:
     stated = service.plan.limits
     found: Json = {}
     if stated.rates:
-        found["rates"] = [_rate(rate) for rate in stated.rates]
+        found["rates"] = [_rate(rate, service) for rate in stated.rates]
     for each in members(Limits):
         value = stated.said.get(each.name)
         if value is not None:
@@ -258,9 +258,12 @@ def limits(service: Service) -> Json:
     return {"limits": found} if found else {}
 
 
-def _rate(rate: Rate) -> Json:
-    """One that counts by an expression is told without it: the line has it."""
+def _rate(rate: Rate, service: Service) -> Json:
+    """One that counts by an expression is told without it: the line has it. One that counts some endpoints alone names
+    them."""
     of = {"of": rate.of} if isinstance(rate.of, str) else {}
     burst = {"burst": rate.burst} if rate.burst else {}
     told: Json = {"name": rate.name, **of, "allow": rate.allow, "per": duration_text(rate.per_microseconds)}
-    return told | {"algorithm": rate.algorithm, **burst, "line": rate.trace[0].line if rate.trace else None}
+    every = {each.route.key for each in service.endpoints}
+    some = {} if every <= set(rate.endpoints) else {"endpoints": list(rate.endpoints)}
+    return told | {"algorithm": rate.algorithm, **burst, **some, "line": rate.trace[0].line if rate.trace else None}

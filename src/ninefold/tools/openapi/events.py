@@ -21,6 +21,7 @@ def kinds(service: Service) -> Json:
         {
             "kind": kind.name,
             "upon": [f"{action.verb} {action.subject or ''}".strip() for action in value_of(kind.upon) or ()],
+            **({} if (where := value_of(kind.where)) is None else {"where": where.text}),
             "line": service.line(kind.span),
         }
         for kind in value_of(service.contract.events.kinds) or ()

@@ -1,5 +1,5 @@
 """What the document is written from, and what the service is called; what OpenAPI has no words for: states with their
-transitions, and the kinds of event."""
+transitions, and what scripts of other origins may do."""
 
 from __future__ import annotations
 
@@ -207,6 +207,22 @@ def version_headers(status: str, service: Service) -> Json:
     if found and versions.by in ("path", "query") and newest is not None and newest.name != version.name:
         found["Link"] = {"required": False, "schema": text}
     return found
+
+
+def cors(service: Service) -> Json:
+    """What scripts of other origins may do. Its headers are a browser's to read, and stand at no response."""
+    found = service.plan.cors
+    if found is None:
+        return {}
+    told = _given(
+        origins="all" if found.origins is None else list(found.origins),
+        headers=list(found.headers) or None,
+        exposed=list(found.exposed) or None,
+        credentials=found.credentials or None,
+        **{"max age": None if found.max_age is None else duration_text(found.max_age * 1_000_000)},
+        preflight=found.preflight,
+    )
+    return {"cors": told | {"line": found.trace[0].line}}
 
 
 def states(service: Service) -> Json:

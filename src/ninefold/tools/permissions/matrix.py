@@ -204,7 +204,7 @@ class _Reading:
     def cell(self, endpoint: Endpoint, found: checked.Endpoint | None, who: str, acted_on: str | None) -> Cell:
         admissions = {each.who.text: each for each in self.survey.admitted(endpoint)}
         line = self.survey.permission(endpoint)
-        if line is None or (not admissions and not isinstance(line.admits, StatedNone)):
+        if line is None or (not admissions and not self.survey.admits_nobody(endpoint)):
             return Cell(who, Verdict.NOT_SHOWN)
         refused = self.refused(endpoint, who)
         if refused is not None:
