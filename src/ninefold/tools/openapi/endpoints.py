@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ninefold.language import authentication as stated
 from ninefold.language.authentication import ANYONE, Every
-from ninefold.language.fact import Shown, StatedNone, text_of, value_of
+from ninefold.language.fact import StatedNone, text_of, value_of
 from ninefold.language.verbs import GRANT
 from ninefold.plan.routes import PathParameter, Segment
 from ninefold.tools.openapi import responses as answers
@@ -178,15 +178,13 @@ def callers(endpoint: Endpoint, service: Service) -> list[Json]:
 def _admitted(admissions: tuple[stated.Admission, ...], service: Service) -> Iterator[Json]:
     """Those of whom the contract says when; `when` is left out where that is always."""
     for admission in admissions:
-        match admission.condition:
-            case StatedNone():
-                when = {"when": "false"}
-            case Shown(Every()):
-                when = {}
-            case Shown(condition):
-                when = {"when": condition.text}
-            case _:
-                continue  # it is among the gaps
+        condition = value_of(admission.condition)
+        if isinstance(admission.condition, StatedNone):
+            when = {"when": "false"}
+        elif condition is None:
+            continue  # it is among the gaps
+        else:
+            when = {} if isinstance(condition, Every) else {"when": condition.text}
         yield {"who": admission.who.text, **when, "line": service.line(admission.who.span)}
 
 
