@@ -6,7 +6,7 @@
 # make agreement   of it, the service and the reference interpreter, and more: a million random requests, 2,400 contracts of expressions
 # make durability   of it, the tests that kill the service and PostgreSQL, and more: 300 kills of each kind, 100,000 events
 # make mutations   of it, and more: a hundred thousand changes of all contracts, each compiled, planned, explained
-# make honesty   of it, every fact of every complete contract taken away, one at a time: see docs/honesty.md
+# make honesty   of it, and more: every fact of every complete contract taken away, one at a time (docs/honesty.md), and what diff says of each
 # make planted   forty defects of the compiler, chosen by chance: which of them the tests find
 # make bench-cli BASE=REV   what commands cost, beside the same at another commit: see benchmarks/cli.py
 # make bench   requests a second and CPU beside FastAPI, Litestar, Fastify and a C program, into docs/benchmarks.md
@@ -91,7 +91,8 @@ mutations: $(VENV)/.test
 	$(SUITE) -m long tests/mutations $(ARGS)
 
 honesty: $(VENV)/.test
-	$(SUITE) -m long tests/honesty tests/laws/test_removals.py tests/diff/test_soundness.py $(ARGS)
+	$(SUITE) -m long tests/honesty tests/laws/test_removals.py tests/diff/test_soundness.py \
+		tests/diff/test_witness.py $(ARGS)
 
 BASE ?= HEAD
 bench-cli: $(VENV)/.serve

@@ -1,6 +1,9 @@
 """An upgrade that halts at each of its statements, over a database of either kind, while something happens: it is
 killed, PostgreSQL is, there is no room any more, somebody else upgrades, or begins to serve. The old database or the
-new one is there, never neither, and what is said is so."""
+new one is there, never neither, and what is said is so.
+
+One change is killed at each of its statements, over both. The others have most of their statements in common with it,
+and what else may happen at a statement leaves what a kill there leaves: the long run takes a sample of these."""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from tests.postgresql.clusters import Cluster, clusters
 from tests.postgresql.halting import Process
 from tests.postgresql.test_upgrade import filled
 from tests.postgresql.test_upgraded_from_outside import TAKEN, Upgraded, alone
-from tests.slices import LONG, PARTS, piece
+from tests.slices import LONG, PARTS, piece, seldom
 from tests.upgrade.test_a_strangers_way import is_served
 from tests.upgrade.test_matrix import databases, path
 from tests.waiting import until
@@ -55,9 +58,6 @@ class Halting(Upgraded):
 
     def process(self, *more: str, at: int | None = None) -> Process:
         return Process(self.folder, "upgrade", "rooms.yaml", "--database", self.database, *more, at=at)
-
-    def said(self, *more: str, most: int | None = None) -> tuple[int, str]:
-        return self.process(*more).ended()
 
     def halted(self, part: int) -> Iterator[Process]:
         """An upgrade of the old one that halts, at each statement of a piece, or at a sample and the last. Whoever
@@ -129,20 +129,24 @@ def with_at_most(size: int, pid: int) -> None:
 
 
 of_rows = pytest.mark.parametrize("rows", [ROWS])
-BOTH = [*product(NAMES, ("sqlite", "postgresql"))]
+EACH = [*product(NAMES, ("sqlite", "postgresql"), PARTS)]
+"""A change, a kind of database, and a piece of the statements."""
+
+OF_THE_FIRST = [each for each in EACH if each[0] == NAMES[0]]
+OF_OTHERS = [each for each in EACH if each[0] != NAMES[0]]
 
 
 @of_rows
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize(("name", "kind"), BOTH)
+@pytest.mark.parametrize(("name", "kind", "part"), [*OF_THE_FIRST, *seldom(OF_OTHERS, 5, 1)])
 def test_killed_it_is_the_old_or_the_new(halting: Halting, part: int) -> None:
     for process in halting.halted(part):
         process.kill()
 
 
 @of_rows
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize(("name", "kind"), [each for each in BOTH * LONG if each[1] == "postgresql"])
+@pytest.mark.parametrize(
+    ("name", "kind", "part"), seldom([each for each in EACH * LONG if each[1] == "postgresql"], 11, 1)
+)
 def test_where_postgresql_dies_it_is_the_old_or_the_new(halting: Halting, part: int, cluster: Cluster) -> None:
     for process in halting.halted(part):
         cluster.kill()
@@ -152,8 +156,7 @@ def test_where_postgresql_dies_it_is_the_old_or_the_new(halting: Halting, part: 
 
 
 @of_rows
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize(("name", "kind"), BOTH * LONG)
+@pytest.mark.parametrize(("name", "kind", "part"), seldom(EACH * LONG, 11, 1))
 def test_without_room_it_is_the_old_or_the_new(halting: Halting, part: int, kind: str) -> None:
     """Of PostgreSQL the one process that works for it; where that cannot write the log, all end, and it recovers."""
     sizes = cycle((0, 8_192, 24_576, 100_000))
@@ -168,8 +171,7 @@ def test_without_room_it_is_the_old_or_the_new(halting: Halting, part: int, kind
 
 
 @of_rows
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize(("name", "kind"), BOTH * LONG)
+@pytest.mark.parametrize(("name", "kind", "part"), seldom(EACH * LONG, 11, 1))
 def test_another_that_begins_meanwhile_does_not_upgrade(halting: Halting, part: int) -> None:
     for process in halting.halted(part):
         status, said = halting.said("--apply")
