@@ -214,6 +214,13 @@ def test_the_type_of_a_filters_value_is_what_it_is_compared_with(text: str, type
             "order.total + 'a'",
             "`string(x)` makes a string of it",
         ),
+        (
+            "now + order.total * duration('PT1M') > now",
+            "NF0407",
+            "`*` does not take an integer and a duration",
+            "order.total * duration('PT1M')",
+            "durations are added, and not multiplied: `timestamp(int(x) + n * 60)` is n minutes after x",
+        ),
         ("order.total && true", "NF0407", "`&&` asks a predicate, and this is an integer", "order.total", None),
         ("!order.status", "NF0407", "`!` asks a predicate, and this is a string", "order.status", None),
         (

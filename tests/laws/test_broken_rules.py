@@ -14,6 +14,9 @@ from hypothesis import strategies as st
 from tests.slices import examples
 
 from ninefold.checks.schemas import SharedSchemas
+from ninefold.diagnostics.codes import UNKNOWN_KEY
+from ninefold.language.errors import RULES, TOLD_AS
+from ninefold.language.json_schema import KEYWORDS
 from ninefold.pipeline import compile_document
 from ninefold.runtime.messages import schemas as module
 from ninefold.runtime.messages.named import named
@@ -100,8 +103,54 @@ def _as_told(schema: Any, value: Any) -> set[Broken]:
 
 @given(SCHEMAS, _leaves)
 def test_what_is_found_one_by_one_is_what_is_found_at_once(schema: Any, value: Any) -> None:
-    found = {(path, "contains" if rule in COUNTING else rule) for path, rule in broken(Schemas(schema), value)}
-    assert found == _as_told(schema, value)
+    told = set(broken(Schemas(schema), value))
+    assert {rule for _, rule in told} <= {*RULES}, "every rule may have words"
+    assert {(path, "contains" if rule in COUNTING else rule) for path, rule in told} == _as_told(schema, value)
+
+
+TOLD: list[tuple[dict[str, Any], Any]] = [
+    ({"required": ["a"]}, {}),
+    ({"type": "string"}, 1),
+    ({"enum": [1]}, 2),
+    ({"const": 1}, 2),
+    ({"format": "date"}, "x"),
+    ({"pattern": "a"}, "x"),
+    ({"minLength": 2}, "x"),
+    ({"maxLength": 0}, "x"),
+    ({"minimum": 2}, 1),
+    ({"maximum": 0}, 1),
+    ({"exclusiveMinimum": 1}, 1),
+    ({"exclusiveMaximum": 1}, 1),
+    ({"multipleOf": 2}, 1),
+    ({"minItems": 1}, []),
+    ({"maxItems": 0}, [1]),
+    ({"uniqueItems": True}, [1, 1]),
+    ({"contains": {"const": 1}}, []),
+    ({"contains": {"const": 1}, "minContains": 2}, [1]),
+    ({"contains": {"const": 1}, "maxContains": 1}, [1, 1]),
+    ({"items": False}, [1]),
+    ({"unevaluatedItems": {"type": "string"}}, [1]),
+    ({"propertyNames": {"maxLength": 1}}, {"ab": 1}),
+    ({"minProperties": 1}, {}),
+    ({"maxProperties": 0}, {"a": 1}),
+    ({"anyOf": [{"const": 1}]}, 2),
+    ({"oneOf": [{"const": 1}]}, 2),
+    ({"not": {"const": 1}}, 1),
+]
+"""One that breaks each keyword by which something is told."""
+
+
+def test_a_message_is_for_what_something_is_told_by() -> None:
+    """Words for any other keyword would never be told: `dependentRequired`, `additionalProperties`, `if`."""
+    keywords = {rule for rule in RULES if rule in KEYWORDS}
+    assert {rule for schema, value in TOLD for _, rule in broken(Schemas(schema), value)} == keywords
+
+
+@pytest.mark.parametrize("keyword", TOLD_AS)
+def test_words_for_what_nothing_is_told_by_are_an_error(keyword: str) -> None:
+    loaded = compile_document("errors.yaml", f"errors:\n  messages: {{'{keyword}': Words}}\n".encode())
+    (found,) = (each for each in loaded.diagnostics if each.code == UNKNOWN_KEY)
+    assert found.message == f"`messages` has no key `{keyword}`" and found.help == (TOLD_AS[keyword],)
 
 
 @given(SCHEMAS, _leaves)

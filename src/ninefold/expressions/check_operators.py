@@ -154,6 +154,8 @@ class Parts(ABC):
             help = self._left_out(other, one.type) or self._left_out(one, other.type)
             help = help or (self._row_beside(types) if operator in ("==", "!=") else ())
             help = help or self._conversion(asts[1], other, one.type) or self._conversion(asts[0], one, other.type)
+        if not help and operator in ("*", "/") and any(isinstance(type_, Duration) for type_ in types):
+            help = ("durations are added, and not multiplied: `timestamp(int(x) + n * 60)` is n minutes after x",)
         if not help and any(isinstance(type_, Anything) for type_ in types):
             help = ("say of which type it is: `int(x)`, `double(x)`, `string(x)`, `bool(x)`",)
         self._problem(

@@ -33,13 +33,22 @@ STATUS = Question(
 RULES = (
     "required", "type", "enum", "const", "format", "pattern", "minLength", "maxLength", "minimum", "maximum",
     "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems", "uniqueItems", "contains",
-    "minContains", "maxContains", "items", "prefixItems", "unevaluatedItems", "additionalProperties",
-    "unevaluatedProperties", "propertyNames", "minProperties", "maxProperties", "dependentRequired",
-    "dependentSchemas", "allOf", "anyOf", "oneOf", "not", "if", "unique", "immutable", "references",
-    "unknown", "repeated", "range", "stored", "more", "test", "there", "inside", "whole", "all others",
+    "minContains", "maxContains", "items", "unevaluatedItems", "propertyNames", "minProperties", "maxProperties",
+    "anyOf", "oneOf", "not", "unique", "immutable", "references", "unknown", "repeated", "range", "stored", "more",
+    "test", "there", "inside", "whole", "all others",
 )  # fmt: skip
 """The rules that a message may be for, which are all that a caller is told: the keywords that refuse, the rules of the
 language (the section Errors of meanings.md says what each of them is), and `all others` for the rest."""
+
+TOLD_AS = {
+    "dependentRequired": "a member that it asks for is told as `required`",
+    "additionalProperties": "a member that it refuses is told as `unknown`",
+    "unevaluatedProperties": "a member that it refuses is told as `unknown`",
+} | dict.fromkeys(
+    ("properties", "patternProperties", "prefixItems", "dependentSchemas", "allOf", "if", "then", "else"),
+    "what it asks for is told by the rules in it",
+)
+"""Keywords that refuse, and by which nothing is told: what is told in their place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +145,7 @@ def messages(r: Reading, node: Node, slot: Slot) -> tuple[Message, ...] | None:
     found = []
     for entry in entries:
         if entry.name not in RULES:
-            r.unknown(entry.key, slot.called, RULES)
+            r.unknown(entry.key, slot.called, RULES, [TOLD_AS[entry.name]] if entry.name in TOLD_AS else ())
         words = leaves.text(r, entry.value, Slot(entry.name, _MESSAGE.shape))
         if words is not None:
             found.append(Message(entry.name, entry.key.span, words))

@@ -162,7 +162,7 @@ class Grounds:
             return ()
         read = {name.text: name for at, names in self.terms.items() if span.start <= at < span.end for name in names}
         return tuple(
-            Item(f"`{name.text}` means `{self.written(self.terms_written[name.text])}`", self.place(name.span))
+            Item(f"`{name.text}` means `{self.terms_written[name.text]}`", self.place(name.span))
             for name in read.values()
         )
 
@@ -172,10 +172,14 @@ class Grounds:
         return {each.span.start: each.terms for each in expressions_in(self.contract) if each.terms}
 
     @cached_property
-    def terms_written(self) -> dict[str, Span]:
-        """Where each term's expression is written. A name may have parameters."""
+    def terms_written(self) -> dict[str, str]:
+        """The expression of each term, in one line. A name may have parameters."""
         written = self.part("resources").facts.under("terms")
-        return {each.name.partition("(")[0].strip(): each.value.span for each in written}
+        return {
+            each.name.partition("(")[0].strip(): " ".join(each.value.text.split())
+            for each in written
+            if isinstance(each.value, Scalar)
+        }
 
     def fact(
         self,
