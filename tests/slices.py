@@ -21,7 +21,7 @@ from zlib import crc32
 
 SLICES: Final = 200
 PIECES: Final = 24
-SHARE: Final = 100
+SHARE: Final = 200
 SAMPLE: Final = 21
 
 _ROOT: Final = Path(__file__).parents[1]

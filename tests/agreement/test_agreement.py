@@ -16,7 +16,7 @@ from tests.agreement.contracts import contract
 from tests.agreement.runs import is_one, run
 from tests.agreement.shrinking import shrunk
 from tests.agreement.versions import compiled
-from tests.slices import LONG, many, new_seed, some
+from tests.slices import LONG, many, new_seed, seldom, some
 
 REQUESTS: Final = 40
 """Requests to each contract."""
@@ -56,7 +56,7 @@ def told(seeds: Iterable[int], to_all: bool = False, more: bool = False, databas
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("first", some(range(0, CONTRACTS, TEN), 24))
+@pytest.mark.parametrize("first", seldom(range(0, CONTRACTS, TEN), 2, 24))
 def test_every_answer_is_the_same(first: int) -> None:
     assert told(range(first, first + OF)) > OF * REQUESTS * (0.5 if LONG else 0.8)
 
@@ -85,7 +85,7 @@ def test_every_answer_is_the_same_of_what_no_other_contract_says(first: int) -> 
 
 @pytest.mark.long
 @pytest.mark.slow
-@pytest.mark.parametrize("first", some(OVER_POSTGRESQL, 24))
+@pytest.mark.parametrize("first", seldom(OVER_POSTGRESQL, 2, 24))
 def test_every_answer_is_the_same_over_postgresql(first: int) -> None:
     """Of contracts in which nothing is counted."""
     to_all, more = TO_ALL <= first < MORE, first >= MORE

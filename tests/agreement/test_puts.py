@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 from tests.agreement.test_found import answers, contract, give
-from tests.slices import PARTS, piece
+from tests.slices import PARTS, piece, seldom
 
 TEXT: Final = {"type": "string"}
 SLUG: Final = {"type": ["string", "null"]}
@@ -43,7 +43,7 @@ Random(0).shuffle(ALL)  # every so many of a product have the same of some of it
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", seldom(PARTS, 2, 1))
 def test_it_is_refused_for_what_the_interpreter_refuses_it_for(part: int) -> None:
     found = set()
     for outcomes, made, check, condition, body, precedence, path, there in piece(ALL, part, 67):

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from tests.honesty.test_contracts import ORDERS, REQUESTS
 from tests.honesty.test_it_can_fail import orders
-from tests.slices import LONG
+from tests.slices import LONG, WHOLE
 
 import ninefold.diff.ablate.ablate
 from ninefold.diff.ablate.ablate import Work, ablate, asked_of
@@ -18,7 +18,8 @@ from ninefold.diff.ablate.facts import Written, without, written
 from ninefold.diff.rehearsal import Moment, Rehearsal, Seen, Told, _written
 from ninefold.pipeline import compile_tree
 
-SAMPLE = 200 if LONG else 1
+SAMPLE = 200 if WHOLE else 40 if LONG else 1
+"""Facts: each of them is asked all requests, of rows that are put back for each."""
 
 
 def facts() -> list[Written]:
