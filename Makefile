@@ -88,7 +88,7 @@ durability: $(VENV)/.test
 
 # `make mutations NINEFOLD_SEED=…` repeats a run, and NINEFOLD_MUTATIONS says how many there are.
 mutations: $(VENV)/.test
-	$(SUITE) -m long tests/mutations $(ARGS)
+	$(SUITE) -m long tests/mutations tests/diagnostics/test_single_mistakes.py $(ARGS)
 
 honesty: $(VENV)/.test
 	$(SUITE) -m long tests/honesty tests/laws/test_removals.py tests/diff/test_soundness.py \
