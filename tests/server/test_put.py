@@ -8,7 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.events.service import Running, running
-from tests.parts import CALLERS_AND_EVENTS, LIMITS_AND_VERSIONS, told
+from tests.parts import CALLERS_AND_EVENTS, LIMITS_AND_VERSIONS, contract, told
+
+from ninefold.pipeline import compile_document
 
 pytestmark = pytest.mark.serves
 
@@ -161,3 +163,38 @@ def test_what_has_not_changed_changes_nothing(service: Running) -> None:
     assert service.http.get("/all/a").json() == {"grade": 1, "edited": 0}
     assert told(put(service, "/changed/a", grade=2)) == 200
     assert service.http.get("/all/a").json() == {"grade": 2, "edited": 1}
+
+
+@pytest.mark.parametrize(
+    ("key", "body", "outcomes", "expected"),
+    [
+        ("/tags/{id}", "[code]", "replaced: {200: tag}", ["`tag.code` is required"]),
+        ("/tags/{id}", "[code]", "created: {201: tag}, replaced: {200: tag}", ["`tag.code` is required"]),
+        ("/tags/{id}", "[code]", "created: {201: tag}, unchanged: {200: tag}", []),
+        ("/tags/{id}", "[id, made]", "replaced: {200: tag}", []),
+        (
+            "/tags",
+            "[id, code]",
+            "created: {201: tag}, replaced: {200: tag}",
+            ["`tag.id` is required", "`tag.code` is required"],
+        ),
+        ("/tags/{id}", "[free]", "replaced: {200: tag}", []),
+    ],
+)
+def test_a_put_that_refuses_whatever_it_is_given_is_an_error(
+    key: str, body: str, outcomes: str, expected: list[str]
+) -> None:
+    resources = """
+tag:
+  primary key: id
+  fields:
+    id:   {type: string, immutable: true}
+    code: {type: string, immutable: true}
+    made: {type: string, immutable: true, on create: "'x'"}
+    free: {type: string, immutable: true}
+  required: [code, made]
+"""
+    text = contract(resources, f"PUT {key}: {{does: put tag, body: {body}, responses: {{{outcomes}}}}}\n")
+    said = compile_document("tags.md", text.encode()).diagnostics
+    errors = [each.message.partition(",")[0] for each in said if each.code.id == "NF0503"]
+    assert errors == expected

@@ -19,7 +19,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Const, Literal, Member, Name, parts
 from ninefold.language import endpoints as stated
-from ninefold.language import requests
+from ninefold.language import requests, routes
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template, expressions_in
 from ninefold.language.fact import Gap, Proposal, StatedNone, value_of
 from ninefold.language.verbs import kind_of
@@ -57,6 +57,10 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
     kinds = [kind_of(action.verb) for action in value_of(endpoint.does) or ()]
     # Of a row that is there its number may be said.
     is_there = not any(each.is_given_once and each.row != "found" for each in kinds)
+    replaces = any(each.is_of_what_becomes and not each.is_given_once for each in kinds)
+    in_path = {
+        each.led(resource.name, resource.fields) for each in endpoint.segments if isinstance(each, routes.PathName)
+    }
     members = body_members(endpoint, resource, findings)
     others = {each.name for each in members or ()}
     said = {each.name: each for each in every_member(endpoint, findings) or ()}
@@ -82,10 +86,33 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
         else:
             leaves[field.name] = BodyLeaf(each.pointer, field.name, said.get(each.field), each.turn)
             _lost(each, resource, findings)
+            repeats = (field.name,) in in_path and field.name in resource.primary_key
+            if (
+                replaces
+                and field.required
+                and field.on_create is None
+                and resource.is_fixed(field.name)
+                and not repeats
+            ):
+                _never_taken(endpoint, resource, each, findings)
     if named and not leaves and all(_is_hidden(each, resource) for each in named):
         message = f"the body of `{endpoint.key}` names no field that is there"
         findings.say(NOT_A_BODY, message, Label(named[0].span, "is not there"))
     return tuple(leaves.values())
+
+
+def _never_taken(endpoint: stated.Endpoint, resource: Resource, named: _Named, findings: Findings) -> None:
+    """Of what is given once, and not by the path: whatever a `put` that may replace a row is given is refused."""
+    findings.say(
+        NEVER_GIVEN,
+        f"`{resource.name}.{named.field}` is required, and `{endpoint.key}` cannot be given it",
+        Label(named.span, "given, it would change a row that may be there; left out, it is missing"),
+        help=(
+            f"say it in the path: `{{{named.field}}}`"
+            if named.field in resource.primary_key
+            else f"leave `{named.field}` out, and name `replaced` alone: what only creates gives it",
+        ),
+    )
 
 
 def _one_of_a_name(given: Sequence[tuple[tuple[str, ...], Span]], findings: Findings) -> None:
