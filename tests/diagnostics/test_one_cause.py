@@ -37,6 +37,10 @@ def changed(old: str, new: str) -> str:
             for resource in ("customer", "order")
             for name in ("caller", "request", "page", "all", "now", "error")
         ),
+        *(
+            (renamed("cancel", name), f"NF0311: `{name}` is {OF_THE_LANGUAGE}, and cannot be the name of a transition")
+            for name in ("call", "compute", "create", "delete", "list", "put", "read", "update")
+        ),
         (renamed("lines", "true"), "NF0311: `true` is a word of CEL, and cannot be the name of a field"),
         (renamed("total", "in"), "NF0311: `in` is a word of CEL, and cannot be the name of a field"),
         (renamed("note", "no-te"), "NF0310: `no-te` cannot be the name of a field"),
@@ -103,6 +107,26 @@ def test_the_places_where_a_name_is_used_are_labels() -> None:
     (said,) = (each for each in compile_document("contract.md", text.encode()).diagnostics if each.of)
     assert len(said.labels) > 10
     assert {text[each.span.start : each.span.end] for each in said.labels} == {"order"}
+
+
+def test_a_misspelt_term_is_told_once_whatever_may_stand_where_it_is_read() -> None:
+    endpoints = """
+GET /zones:
+  does: list zone
+  where: lagre
+  sort: [id]
+  pages: none
+  responses: {200: {items: page.items, large: lagre}}
+"""
+    resources = """
+terms: {large: zone.id > 5}
+zone: {primary key: id, fields: {id: {type: integer}, wide: {type: boolean, computed: "!lagre"}}}
+"""
+    text = contract(resources, endpoints)
+    said = compile_document("zones.md", text.encode()).diagnostics
+    assert [(each.code.id, len(each.labels)) for each in said if each.code.severity is Severity.ERROR] == [
+        ("NF0404", 3)
+    ]
 
 
 def test_what_does_not_depend_on_it_is_told_beside_it() -> None:

@@ -11,7 +11,16 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
-from ninefold.contract.resolve.once import GOES_NOWHERE, HAS_NO, OF_THE_PATH, QUOTED, beside_nothing, is_astray, once
+from ninefold.contract.resolve.once import (
+    GOES_NOWHERE,
+    HAS_NO,
+    OF_THE_PATH,
+    QUOTED,
+    beside_nothing,
+    is_astray,
+    once,
+    taking_words,
+)  # fmt: skip
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import (
     NO_SUCH_FIELD,
@@ -85,6 +94,7 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     skipped, unshaped = _skipped(document, said) | below, _unshaped(document, said)
     unread_in = _Unread(document, said)
     written = _Written(document)
+    taking = tuple(taking_words(document, said))
     # What is done to a resource that has states is as unknown as the resource.
     undone = _reading(unknown & {entry.name for entry in document.part("states").facts.entries})
     names, unread, wrong = _reading(refused), _reading(unknown), _reading(faulty)
@@ -98,6 +108,8 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
             return True
         if each.of or each.code.severity is Severity.NOTE:
             return False
+        if any(span.start <= each.span.start < span.end for span in taking):
+            return True
         if unread_in.may_be_why(each) or _is_not_there(each, skipped):
             return True
         if unread_in.goes_by_another_path(each):

@@ -11,6 +11,7 @@ from ninefold.diagnostics.codes import (
     NO_SUCH_FUNCTION,
     NO_SUCH_NAME,
     NOT_AN_ACTION,
+    RESERVED_NAME,
     UNDECLARED,
     UNKNOWN_KEY,
     WRONG_SHAPE,
@@ -18,7 +19,8 @@ from ninefold.diagnostics.codes import (
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
 from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
-from ninefold.syntax.nodes import Document, Mapping, Scalar, Style, every_entry
+from ninefold.diagnostics.suggest import is_guess
+from ninefold.syntax.nodes import Document, Mapping, Scalar, Style, every_entry, scalars
 
 OF_THE_PATH, GOES_NOWHERE = "NF0504", "NF0524"
 _NEVER_IS, _SHOWS_NO = "NF0542", "NF0611"
@@ -81,7 +83,9 @@ def _missing(each: Diagnostic, resources: frozenset[str]) -> tuple[object, ...] 
         return (_SHOWS_NO, QUOTED.findall(each.message)[-1])
     of_names = (UNDECLARED, NO_SUCH_FIELD, NO_SUCH_NAME, NO_SUCH_FUNCTION)
     # What is not there in a term is told by the term, whatever can be read where that is used.
-    where = each.labels[1].span if each.code in (NO_SUCH_NAME, NO_SUCH_FUNCTION) and each.labels[1:] else each.help
+    # What was meant is the same wherever it was: that a text may be meant as well is advised in some places.
+    meant = tuple(filter(is_guess, each.help)) or each.help
+    where = each.labels[1].span if each.code in (NO_SUCH_NAME, NO_SUCH_FUNCTION) and each.labels[1:] else meant
     return (each.code.id, each.message, where) if each.code in of_names else None
 
 
@@ -101,6 +105,16 @@ def beside_nothing(document: Document, said: tuple[Diagnostic, ...]) -> Iterator
                 if is_empty and (of_term or entry.key.span.start in refused):
                     yield Span(entry.key.span.start, entries[-1].span.end)
                     break
+
+
+def taking_words(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[Span]:
+    """The endpoints that take a transition whose name is a word, by which they seem to do something else."""
+    words = {each.span for each in said if each.code is RESERVED_NAME}
+    names = {each.name for each in every_entry(document.part("states").facts) if each.key.span in words}
+    for entry in document.part("endpoints").facts.entries if names else ():
+        does = [each for each in every_entry(entry.value) if each.name == "does"]
+        if any(each.text.split(" ")[0] in names for one in does for each in scalars(one.value)):
+            yield entry.span
 
 
 def is_astray(key: Diagnostic, said: tuple[Diagnostic, ...]) -> bool:
