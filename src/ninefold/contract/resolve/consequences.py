@@ -20,7 +20,8 @@ from ninefold.contract.resolve.once import (
     is_astray,
     once,
     taking_words,
-)  # fmt: skip
+)
+from ninefold.contract.resolve.placed import Declared, Written, fields_of
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import (
     NO_SUCH_FIELD,
@@ -41,7 +42,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import is_guess
 from ninefold.language.terms import names_in
-from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Sequence, every_entry, scalars
+from ninefold.syntax.nodes import Document, Mapping, Node, Sequence, every_entry, scalars
 
 _FIRST_OF_EXPRESSIONS, _FIRST_OF_MEANINGS = "NF0400", "NF0500"
 _UNUSED = frozenset({"NF0516", "NF0518", "NF0519", "NF0569", UNUSED_TERM.id})
@@ -93,7 +94,7 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     below = _words(document, beside)
     skipped, unshaped = _skipped(document, said) | below, _unshaped(document, said)
     unread_in = _Unread(document, said)
-    written = _Written(document)
+    written = Written(document)
     taking = tuple(taking_words(document, said))
     # What is done to a resource that has states is as unknown as the resource.
     undone = _reading(unknown & {entry.name for entry in document.part("states").facts.entries})
@@ -145,7 +146,7 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
 
 def _faulty(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[tuple[str, str]]:
     """The fields of part 2 of which something is wrong, each with its resource."""
-    fields = ((resource.name, entry) for resource, own in _fields(document) for entry in own)
+    fields = ((resource.name, entry) for resource, own in fields_of(document) for entry in own)
     spans = sorted((entry.span.start, entry.span.end, (resource, entry.name)) for resource, entry in fields)
     starts = [start for start, _, _ in spans]
     for each in said:
@@ -204,7 +205,7 @@ class _Unread:
     """What could not be read: where, and in which declarations, such as a field, an endpoint or a scheme."""
 
     def __init__(self, document: Document, said: tuple[Diagnostic, ...]) -> None:
-        self._declared = _Declared(document)
+        self._declared = Declared(document)
         errors = [each for each in said if each.code.severity is Severity.ERROR]
         self._is_any = any(each.code.id != _NEEDS_WHAT_IS_NONE for each in errors)
         unread = [each for each in errors if each.code.id < _FIRST_OF_MEANINGS or each.code.id in HAS_NO]
@@ -283,42 +284,6 @@ class _Unread:
         return not is_of_name and not self._fields.isdisjoint(around)
 
 
-@dataclass(frozen=True, slots=True)
-class _Declaration:
-    """A field is `RESOURCE.FIELD`, and its `owner` is the resource."""
-
-    name: str
-    key: Span
-    span: Span
-    owner: _Declaration | None = None
-
-
-class _Declared:
-    """What a contract declares, found by a place in it."""
-
-    def __init__(self, document: Document) -> None:
-        found = list[_Declaration]()
-        for part in document.parts:
-            for entry in part.facts.entries:
-                is_group = part.name not in ("resources", "states", "endpoints") and isinstance(entry.value, Mapping)
-                own = entry.value.entries if is_group and isinstance(entry.value, Mapping) else (entry,)
-                found += (_Declaration(each.name, each.key.span, each.span) for each in own)
-            for resource, fields in _fields(document) if part.name == "resources" else ():
-                owner = _Declaration(resource.name, resource.key.span, resource.span)
-                found += (
-                    _Declaration(f"{resource.name}.{each.name}", each.key.span, each.span, owner) for each in fields
-                )
-        self._found = sorted(found, key=lambda each: each.span.start)
-        self._starts = [each.span.start for each in self._found]
-
-    def around(self, span: Span) -> tuple[_Declaration, ...]:
-        """The declarations that a place is in: a field and its resource."""
-        at = bisect_right(self._starts, span.start) - 1
-        found = self._found[at] if at >= 0 else None
-        both = () if found is None else (found,) if found.owner is None else (found, found.owner)
-        return tuple(each for each in both if span.start < each.span.end)
-
-
 def _skipped(document: Document, said: tuple[Diagnostic, ...]) -> frozenset[str]:
     """The words of what stands under keys that are none, and those that they may have been meant for."""
     refused = {each.span.start: each for each in said if each.code in (UNKNOWN_KEY, NOT_AN_ENDPOINT)}
@@ -373,13 +338,6 @@ def _is_of_meaning(each: Diagnostic) -> bool:
     return each.code.severity is Severity.WARNING and each.code.id >= _FIRST_OF_EXPRESSIONS
 
 
-def _fields(document: Document) -> Iterator[tuple[Entry, tuple[Entry, ...]]]:
-    """Each resource of part 2 with its fields."""
-    for resource in document.part("resources").facts.entries:
-        if isinstance(resource.value, Mapping):
-            yield resource, resource.value.under("fields")
-
-
 def _reading(names: set[str]) -> re.Pattern[str] | None:
     """What finds where any of these names is read: `.NAME` behind a dot only."""
     chosen = "|".join(
@@ -391,17 +349,3 @@ def _reading(names: set[str]) -> re.Pattern[str] | None:
 
 def _found(pattern: re.Pattern[str] | None, text: str) -> bool:
     return pattern is not None and pattern.search(text) is not None
-
-
-class _Written:
-    """The texts of a document, found by a place in them."""
-
-    def __init__(self, document: Document) -> None:
-        found = (scalar for part in document.parts for scalar in scalars(part.facts))
-        self._scalars = sorted(found, key=lambda scalar: scalar.span.start)
-        self._starts = [scalar.span.start for scalar in self._scalars]
-
-    def around(self, span: Span) -> str:
-        """The text that a place is in; empty where it is in none."""
-        at = bisect_right(self._starts, span.start) - 1
-        return self._scalars[at].text if at >= 0 and span.start < self._scalars[at].span.end else ""
