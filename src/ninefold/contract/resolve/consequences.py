@@ -16,6 +16,7 @@ from ninefold.contract.resolve.once import (
     HAS_NO,
     OF_THE_PATH,
     QUOTED,
+    Misread,
     beside_nothing,
     is_astray,
     once,
@@ -88,14 +89,13 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     of_faulty = set(_faulty(document, said))
     faulty = {f".{name}" for _, name in of_faulty}
     untyped, mixed = {name for name, _ in of_faulty}, _mixed(document, unknown)
-    machines = tuple(_machines(document, said))
+    misread: tuple[_Machine | Misread, ...] = (*_machines(document, said), *taking_words(document, said))
     beside = tuple(beside_nothing(document, said))
     firsts = {next((each.span for each in said if span.start <= each.span.start < span.end), span) for span in beside}
     below = _words(document, beside)
     skipped, unshaped = _skipped(document, said) | below, _unshaped(document, said)
     unread_in = _Unread(document, said)
     written = Written(document)
-    taking = tuple(taking_words(document, said))
     # What is done to a resource that has states is as unknown as the resource.
     undone = _reading(unknown & {entry.name for entry in document.part("states").facts.entries})
     names, unread, wrong = _reading(refused), _reading(unknown), _reading(faulty)
@@ -109,13 +109,11 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
             return True
         if each.of or each.code.severity is Severity.NOTE:
             return False
-        if any(span.start <= each.span.start < span.end for span in taking):
-            return True
         if unread_in.may_be_why(each) or _is_not_there(each, skipped):
             return True
         if unread_in.goes_by_another_path(each):
             return True
-        if any(machine.holds(each) for machine in machines) or _is_of_skipped(each, skipped):
+        if any(one.holds(each) for one in misread) or _is_of_skipped(each, skipped):
             return True
         if each.span in unshaped and _is_of_meaning(each):
             return True

@@ -17,7 +17,7 @@ from ninefold.diagnostics.codes import (
     WRONG_SHAPE,
 )
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Severity
-from ninefold.diagnostics.frozen import replace
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import is_guess
 from ninefold.syntax.nodes import Document, Mapping, Scalar, Style, every_entry, scalars
@@ -107,14 +107,24 @@ def beside_nothing(document: Document, said: tuple[Diagnostic, ...]) -> Iterator
                     break
 
 
-def taking_words(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[Span]:
-    """The endpoints that take a transition whose name is a word, by which they seem to do something else."""
+@dataclass(frozen=True, slots=True)
+class Misread:
+    """A declaration that seems to say something else than it does."""
+
+    span: Span
+
+    def holds(self, each: Diagnostic) -> bool:
+        return self.span.start <= each.span.start < self.span.end
+
+
+def taking_words(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[Misread]:
+    """The endpoints that take a transition whose name is a word: by that they seem to do something else."""
     words = {each.span for each in said if each.code is RESERVED_NAME}
     names = {each.name for each in every_entry(document.part("states").facts) if each.key.span in words}
     for entry in document.part("endpoints").facts.entries if names else ():
         does = [each for each in every_entry(entry.value) if each.name == "does"]
         if any(each.text.split(" ")[0] in names for one in does for each in scalars(one.value)):
-            yield entry.span
+            yield Misread(entry.span)
 
 
 def is_astray(key: Diagnostic, said: tuple[Diagnostic, ...]) -> bool:
