@@ -69,3 +69,23 @@ def test_of_a_reference_without_a_value_it_is_told_that_it_has_none(place: int, 
     assert code == "NF0303"
     assert message.startswith(("nothing is written for `$ref`", "`$ref` is `null`"))
     assert "in quotes" in "".join((message, *help))
+
+
+@pytest.mark.parametrize(
+    ("key", "written"),
+    [
+        ("check", "note.id > 3"),
+        ("check", '["note.id > 3, or so" ]'),
+        ("check", "'note.id == 3'"),
+        ("also", "delete note"),
+        ("also", "[delete note]"),
+    ],
+)
+def test_where_a_text_stands_for_a_record_the_advice_is_the_record(key: str, written: str) -> None:
+    text = (CONTRACT % RIGHT).replace("    sort: [id]\n", f"    sort: [id]\n    {key}: {written}\n")
+    first = compile_document("notes.yaml", text.encode()).diagnostics[0]
+    assert first.code.id == "NF0303"
+    (help,) = first.help
+    mended = text.encode()[: first.span.start] + help.split("`")[1].encode() + text.encode()[first.span.end :]
+    codes = {each.code.id for each in compile_document("notes.yaml", mended).diagnostics}
+    assert not codes & {"NF0301", "NF0303"}

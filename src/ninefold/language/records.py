@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, replace
 from functools import partial
@@ -13,7 +14,7 @@ from ninefold.language.expressions import assignments, expression, template
 from ninefold.language.key import Key
 from ninefold.language.quantities import duration, full_date, size
 from ninefold.language.reading import Level, Read, Reading, Slot, TableOfKeys, collected, spoken
-from ninefold.syntax.nodes import Entry, Node, Part
+from ninefold.syntax.nodes import Entry, Node, Part, Scalar
 from ninefold.syntax.nodes import Mapping as MappingNode
 
 T = TypeVar("T")
@@ -113,14 +114,27 @@ def of_records(holding: Holding, holder: Key | None = None) -> Read[Any]:
                 named = [entry for entry in node.entries if admits is None or admits(r, entry)]
                 return r.each(named, partial(of_entry(holding, holder), r))
             case Several(record, _, admits, alone):
+                if isinstance(node, Scalar):
+                    r.wrong_shape(node, slot, _as_a_record(record, node))
+                    return None
                 items = (node,) if alone and isinstance(node, MappingNode) else r.items(node, slot)
                 if items is None:
                     return None
+                for text in (each for each in items if isinstance(each, Scalar)):
+                    r.wrong_shape(text, Slot(slot.called, shapes.Members()), _as_a_record(record, text))
+                items = tuple(each for each in items if not isinstance(each, Scalar))
                 keys = _keys_below(holder, record)
                 every = ((item, _values(record, r.keyed(item, keys, slot.called))) for item in items)
                 return tuple(each for item, each in every if admits is None or admits(r, item, slot, each))
 
     return read
+
+
+def _as_a_record(record: type, text: Scalar) -> tuple[str, ...]:
+    """The help where a text stands for a record: it is what the first key holds that is asked for always, if one is."""
+    first = next((each for each in members(record) if each.question is not None and each.when is None), None)
+    quoted = json.dumps(text.text, ensure_ascii=False)
+    return () if first is None or not text.text else (f"write `{{{first.name}: {quoted}}}`",)
 
 
 def _values(record: type, level: Level) -> Any:
