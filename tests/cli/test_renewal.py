@@ -51,8 +51,12 @@ class Service:
             text=True,
             start_new_session=True,
         )
-        self.port = int(self.until("service ")[-1].rpartition(":")[2])
-        self.operator = int(self.until("operator ")[-1].split("/health")[0].rpartition(":")[2])
+        try:
+            self.port = int(self.until("service ")[-1].rpartition(":")[2])
+            self.operator = int(self.until("operator ")[-1].split("/health")[0].rpartition(":")[2])
+        except BaseException:
+            self.__exit__()  # who has not entered it cannot leave it
+            raise
 
     def until(self, word: str) -> list[str]:
         assert self.process.stdout
