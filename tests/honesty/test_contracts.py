@@ -19,6 +19,7 @@ from tests.slices import LONG, PARTS, PIECES, WHOLE, some
 
 from ninefold.diff.ablate.ablate import Work, ablate
 from ninefold.diff.ablate.facts import Removal, Written, written
+from ninefold.diff.ablate.fixed import Whole
 from ninefold.diff.ablate.law import Found
 from ninefold.diff.ablate.report import report, to_text
 from ninefold.diff.requests import Excuse, excuses
@@ -51,13 +52,29 @@ def work(directory: Path) -> Work:
     return Work(contract.name, contract.read_bytes(), files, operator_of(directory))
 
 
+def found(directory: Path, part: int) -> list[Found]:
+    whole = work(directory).whole()
+    facts = piece_of(directory.name, written(whole.loaded.document), part)
+    return removed(whole, facts, [each for each in facts if not LONG or is_tried_closely(directory.name, each)])
+
+
+def removed(whole: Whole, facts: list[Written], closely: list[Written]) -> list[Found]:
+    """Each is taken out; `not shown` and `none`, which are of the language and seldom of a contract, stand in the place
+    of some."""
+    taken_out: tuple[Removal, ...] = ("taken out",)
+    return [*ablate(whole, closely), *ablate(whole, [each for each in facts if each not in closely], taken_out)]
+
+
 @pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_the_example_does_nothing_that_it_does_not_state(part: int) -> None:
-    requests = REQUESTS.read_text(encoding="utf-8")
-    orders = Work(ORDERS.name, ORDERS.read_bytes(), ((REQUESTS.name, requests),), {})
-    told = report(compiled(ORDERS).source, 0, orders.found(part, PIECES if LONG else 4 * PIECES), excuses(requests))
+    orders = Work(ORDERS.name, ORDERS.read_bytes(), ((REQUESTS.name, REQUESTS.read_text(encoding="utf-8")),), {})
+    whole = orders.whole()
+    every = written(whole.loaded.document)
+    facts, alike = list(every[part :: PIECES if LONG else 4 * PIECES]), one_of_each(ORDERS.name, every)
+    came = removed(whole, facts, [each for each in facts if not LONG or each in alike])
+    told = report(compiled(ORDERS).source, 0, came, EXCUSES)
     print(to_text(told))
     assert not told.breaches and all(each.reason for each in told.quiet), to_text(told)
 
@@ -75,15 +92,6 @@ def piece_of(case: str, every: tuple[Written, ...], part: int) -> list[Written]:
     if LONG:
         return one_of_each(case, every)[part::FEW]
     return list(every[(part + len(case)) % min(STRIDE, len(every)) :: STRIDE])
-
-
-def found(directory: Path, part: int) -> list[Found]:
-    """`none` and `not shown` are of the language, and seldom of a contract."""
-    whole = work(directory).whole()
-    facts = piece_of(directory.name, written(whole.loaded.document), part)
-    closely = [each for each in facts if not LONG or is_tried_closely(directory.name, each)]
-    taken_out: tuple[Removal, ...] = ("taken out",)
-    return [*ablate(whole, closely), *ablate(whole, [each for each in facts if each not in closely], taken_out)]
 
 
 @pytest.mark.long
