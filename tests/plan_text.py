@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from difflib import unified_diff
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -28,10 +26,3 @@ def _laid_out(value: Any, margin: str) -> str:
         members = [f"{inner}{json.dumps(name)}: {_laid_out(member, inner)}" for name, member in value.items()]
         return "{\n" + ",\n".join(members) + f"\n{margin}}}"
     return "[\n" + ",\n".join(inner + _laid_out(item, inner) for item in value) + f"\n{margin}]"
-
-
-def difference(expected: str, came: str, lines: int = 60) -> str:
-    """The first lines of what differs; a whole plan is too long to be read in a terminal."""
-    both = (expected.splitlines(), came.splitlines())
-    told = list(islice(unified_diff(*both, "expected", "came", n=1, lineterm=""), lines + 1))
-    return "\n".join(told[:lines] + ["…"] * (len(told) > lines))

@@ -17,7 +17,6 @@ hashes is another in every run, so that nothing of a plan can depend on the orde
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -25,9 +24,10 @@ import httpx
 import pytest
 from tests import known_before, made_ready
 from tests.contracts import DIRECTORIES, EXAMPLES, SERVED, compiled, contract_of, operator_of
+from tests.golden import is_golden
 from tests.http_cases import serving, tell
 from tests.openapi.told import untold
-from tests.plan_text import difference, plan_text
+from tests.plan_text import plan_text
 from tests.slices import some
 from tests.statements import running, unknown
 from tests.trace.accounted import problems
@@ -45,8 +45,6 @@ from ninefold.tools.gaps import to_text
 WRITTEN = ("diagnostics.txt", "gaps.txt")
 PLAN = "plan.json"
 
-BLESS = bool(os.environ.get("NINEFOLD_BLESS"))
-
 
 def said(name: str, loaded: Loaded) -> str:
     if name == "diagnostics.txt":
@@ -58,10 +56,7 @@ def said(name: str, loaded: Loaded) -> str:
 def test_the_compiler_says_what_is_expected(directory: Path) -> None:
     loaded = compiled(contract_of(directory))
     for expected in (directory / name for name in WRITTEN if (directory / name).exists()):
-        came = said(expected.name, loaded)
-        if BLESS:
-            expected.write_text(came, encoding="utf-8", newline="\n")
-        assert came == expected.read_text(encoding="utf-8")
+        is_golden(expected, said(expected.name, loaded))
     if not (directory / "diagnostics.txt").exists():
         told = [each for each in loaded.diagnostics if each.code.severity is not Severity.NOTE]
         assert not told, render(told, loaded.source)
@@ -73,13 +68,7 @@ def test_the_plan_is_what_it_was(directory: Path) -> None:
     if plan is None or contract_of(directory).stem not in ("contract", directory.name):
         assert not golden.exists(), "there is no such plan, or it is that of the example's own case"
         return
-    came = plan_text(plan)
-    if BLESS:
-        golden.write_text(came, encoding="utf-8", newline="\n")
-    assert golden.exists(), "NINEFOLD_BLESS=1 writes the plan"
-    expected = golden.read_text(encoding="utf-8")
-    if came != expected:
-        pytest.fail(difference(expected, came), pytrace=False)
+    is_golden(golden, plan_text(plan))
 
 
 @pytest.mark.parametrize("directory", DIRECTORIES, ids=lambda path: path.name)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from functools import cache
 from pathlib import Path
 
 import msgspec
 import pytest
+from tests.golden import is_golden
 
 from ninefold.pipeline import Loaded, compile_document
 from ninefold.tools.explain.endpoint import explain_endpoint, find_endpoint
@@ -18,7 +18,6 @@ from ninefold.tools.explain.service import explain_service
 
 ROOT = Path(__file__).parents[2]
 PAGES = Path(__file__).parent / "pages"
-BLESS = bool(os.environ.get("NINEFOLD_BLESS"))
 
 EXAMPLE = "examples/orders.md"
 CASE = "tests/cases/{}/contract.md"
@@ -128,9 +127,7 @@ def written(page: str, explanation: Explanation) -> str:
 def test_a_page_is_as_expected(page: str, contract: str, endpoint: str) -> None:
     came = written(page, explained(contract, endpoint))
     path = PAGES / page
-    if BLESS:
-        path.write_text(came, encoding="utf-8", newline="\n")
-    assert came == path.read_text(encoding="utf-8")
+    is_golden(path, came)
 
 
 def test_no_page_is_left_over() -> None:

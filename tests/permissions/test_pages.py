@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from functools import cache
 from pathlib import Path
 
 import msgspec
 import pytest
+from tests.golden import is_golden
 from tests.slices import some
 
 from ninefold.pipeline import compile_document
@@ -17,7 +17,6 @@ from ninefold.tools.permissions.render import to_json, to_markdown, to_text
 
 ROOT = Path(__file__).parents[2]
 PAGES = Path(__file__).parent / "pages"
-BLESS = bool(os.environ.get("NINEFOLD_BLESS"))
 
 EXAMPLE = "examples/orders.md"
 CASE = "tests/cases/{}/contract.md"
@@ -115,9 +114,7 @@ def test_a_page(page: str, document: str) -> None:
         case _:
             came = msgspec.json.format(msgspec.json.encode(to_json(found)), indent=2).decode() + "\n"
     path = PAGES / page
-    if BLESS:
-        path.write_text(came, encoding="utf-8", newline="\n")
-    assert came == path.read_text(encoding="utf-8")
+    is_golden(path, came)
 
 
 def test_without_lines_prose_changes_nothing() -> None:
