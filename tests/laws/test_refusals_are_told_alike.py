@@ -12,8 +12,20 @@ from tests.contracts import compiled
 
 from ninefold.contract.questions.errors import arising
 from ninefold.contract.refusals import stated
+from ninefold.contract.service import Contract
 from ninefold.language.authentication import ANYONE
-from ninefold.language.conditions import BY_NAME, NO_ENDPOINT, Step
+from ninefold.language.conditions import (
+    BY_NAME,
+    CONDITIONS,
+    CONDITIONS_OF_GRANTS,
+    FIELD,
+    MEMBER,
+    NO_ENDPOINT,
+    PLACES,
+    RESOURCE,
+    SCHEME,
+    Step,
+)
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded
 from ninefold.plan.problems import Condition
@@ -83,7 +95,7 @@ def test_what_may_refuse_a_request_is_told_alike(path: Path) -> None:
         explained = {each.condition for each, _ in every_refusal(g, endpoint)}
         if explained != {each.condition for each in planned} - NO_ENDPOINT:
             wrong.append(f"{endpoint.key}: {explained} by explain")
-        wrong += [f"{endpoint.key}: {each}" for each in (*found, *planned) if not is_of_its_row(each)]
+        wrong += [f"{endpoint.key}: {each}" for each in (*found, *planned) if not is_of_its_row(each, loaded.contract)]
     wrong += [*by_permissions(loaded, g), *by_traces(loaded)]
     assert not wrong, "\n".join(wrong)
 
@@ -140,8 +152,40 @@ def by_traces(loaded: Loaded) -> Iterator[str]:
                     yield f"{route.key}: {found.condition} {found.subject} {one} has no cause by its trace"
 
 
-def is_of_its_row(refusal: Refusal) -> bool:
+def is_of_its_row(refusal: Refusal, contract: Contract) -> bool:
     """Whether the table of conditions says of it that such a step may find it, and that it may be so narrowed."""
     condition = BY_NAME[refusal.condition]
     step = Step.JUDGED if refusal.step is Step.DONE else refusal.step
-    return step in condition.steps and (refusal.subject is None or bool(condition.narrowed))
+    narrowing = narrowed_to(refusal, contract)
+    narrows = narrowing in condition.narrowed or (condition.name, narrowing) == OF_WHOSE_ROW
+    return step in condition.steps and (narrowing is None or narrows)
+
+
+def narrowed_to(refusal: Refusal, contract: Contract) -> str | None:
+    """What it is narrowed to, in the words of the table; None: to nothing."""
+    subject = refusal.subject
+    if subject is None:
+        return None
+    place, dot, _ = subject.partition(".")
+    if dot:
+        return place if place in PLACES else FIELD
+    schemes = {each.name for each in value_of(contract.authentication.schemes) or ()}
+    if SCHEME in BY_NAME[refusal.condition].narrowed and subject in schemes:
+        return SCHEME
+    return MEMBER if subject in CONDITIONS_OF_GRANTS else RESOURCE
+
+
+OF_WHOSE_ROW = ("unauthenticated", RESOURCE)
+"""That the row of a caller is not there any more is noted with its resource, which no code can name."""
+
+
+@pytest.mark.long
+def test_each_condition_arises_narrowed_to_all_that_its_table_says() -> None:
+    """So a code for it can be met."""
+    left = {(each.name, narrowing) for each in CONDITIONS for narrowing in each.narrowed}
+    for path in CONTRACTS:
+        loaded = compiled(path)
+        if loaded.plan is not None:
+            found = (each for planned in Grounds(loaded).planned.values() for each in planned)
+            left -= {(each.condition, narrowed_to(each, loaded.contract) or "") for each in found}
+    assert left == set()

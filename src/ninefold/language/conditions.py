@@ -32,6 +32,15 @@ SCHEME = "scheme"
 MEMBER = "member"
 QUERY, HEADER, PATH = PLACES = ("query", "header", "path")
 """The places of a request that hold its parameters: `invalid query.dogs`."""
+NARROWINGS: Final = {
+    RESOURCE: ("a resource", "RESOURCE"),
+    FIELD: ("a field", "RESOURCE.FIELD"),
+    SCHEME: ("a scheme", "SCHEME"),
+    MEMBER: ("a member of what asks for a token", "MEMBER"),
+    **{place: (f"a parameter of `{place}`", f"{place}.NAME") for place in PLACES},
+}
+"""What a condition may be narrowed to, in words, and how that is written behind it."""
+
 VERSION = "the version"
 CHECK = "check"
 """The condition that no code is for: each check names its own."""
@@ -43,8 +52,7 @@ CONDITIONS_OF_GRANTS = ("grant_type", "scope")
 @dataclass(frozen=True, slots=True)
 class Condition:
     """`status`: its bare status, where no code gives one (meaning "bare statuses"). `steps`: those that may find it.
-    `narrowed`: what it may be narrowed to, a RESOURCE (`not found article`), a FIELD (`conflict user.email`), a SCHEME,
-    a MEMBER of what asks for a token, or the parameters at one of the PLACES of a request. `of_row`: there is a row
+    `narrowed`: which of the NARROWINGS it has (`not found article`, `conflict user.email`). `of_row`: there is a row
     that it is about. `alone`: it is the answer wherever it is found, whatever else was. `words`: what is so, for who
     reads a log. `called`: what others call it.
 
@@ -325,6 +333,12 @@ def split(written: str) -> tuple[str, str | None] | None:
         return written, None
     name, _, subject = written.rpartition(" ")
     return (name, subject) if subject and name in BY_NAME else None
+
+
+def ways_to_narrow(condition: str) -> tuple[str, ...]:
+    """What a condition may be narrowed to: of each way its words, and what may be written."""
+    ways = map(NARROWINGS.__getitem__, BY_NAME[condition].narrowed)
+    return tuple(f"{words} (`{condition} {written}`)" for words, written in ways)
 
 
 def of_parameter(condition: str, place: str, name: str) -> str | None:

@@ -11,7 +11,7 @@ from ninefold.language import leaves, shapes
 from ninefold.language.conditions import BY_NAME, CHECK, CONDITIONS, split
 from ninefold.language.declaration import Each, One, When, adds, asked, key_of, named
 from ninefold.language.expressions import Assignment, Expression, Template, header_values
-from ninefold.language.fact import Fact, Name
+from ninefold.language.fact import Fact, Name, candidate_of
 from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.question import Question
 from ninefold.language.reading import Reading, Slot, quoted
@@ -254,3 +254,14 @@ class Errors:
         "Which condition is told where several hold; each may be narrowed.",
         "They are told in the order of the closed list.", told="errors count in this order",
         meanings=("precedence",), order="sequence")  # fmt: skip
+
+
+def instead_of(code: ErrorCode | None) -> tuple[str, ...]:
+    """What to list instead of an error code: the conditions that it is the code of."""
+    if code is None:
+        return ()
+    stated = (" ".join(filter(None, (each.condition, each.subject))) for each in candidate_of(code.conditions) or ())
+    found = ", ".join(f"`{each}`" for each in stated)
+    if not found:
+        return (f"an order is one of conditions: `{code.name}` is told where its check or parameter is",)
+    return (f"an order is one of conditions, and `{code.name}` is the code of {found}",)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from ninefold.contract.questions.question import QUESTIONS
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.language.conditions import CONDITIONS, Condition
+from ninefold.language.conditions import CONDITIONS, Condition, ways_to_narrow
 from ninefold.language.json_schema import REFUSED, keywords
 from ninefold.language.key import Key
 from ninefold.language.meanings import Meaning, meaning_named, meanings
@@ -217,6 +217,8 @@ def _of_condition(condition: Condition) -> Entry:
     told = (
         f"{condition.words[:1].upper()}{condition.words[1:]}. Without a code: {condition.status}, with an empty body."
     )
+    if ways := ways_to_narrow(condition.name):
+        told += f" May be narrowed to {' or '.join(ways)}."
     place = f"condition {condition.name}"
     cited = tuple(map(meaning_named, condition.meanings))
     return Entry(condition.name, page_of(7), f"`{condition.name}`", (told,), "condition", place, cited)

@@ -11,13 +11,13 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import there_are
+from ninefold.language import conditions
 from ninefold.language.actions import Action
 from ninefold.language.authentication import ALL, ANYONE, Admission, Authentication, Every
 from ninefold.language.cases import ALL_OTHERS
-from ninefold.language.conditions import BY_NAME, CONDITIONS_OF_GRANTS, MEMBER, SCHEME, parameter_of, split
 from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint, Endpoints
-from ninefold.language.errors import ConditionName, ErrorCode, Errors, not_a_condition
+from ninefold.language.errors import ConditionName, Errors, instead_of, not_a_condition
 from ninefold.language.events import Events
 from ninefold.language.expressions import Assignment
 from ninefold.language.fact import BuiltIn, Fact, Name, Shown, StatedNone, candidate_of
@@ -233,7 +233,7 @@ class _Uses:
             self.schema(parameter.schema)
         for condition, code in listed(endpoint.errors) or ():
             self.use_code(code)
-            if (narrowed := split(condition.text)) is not None:
+            if (narrowed := conditions.split(condition.text)) is not None:
                 self.use_subject(ConditionName(*narrowed, condition.span))
         body = candidate_of(endpoint.body)
         if body is not None:
@@ -322,32 +322,44 @@ class _Uses:
                     first[whole] = condition.span
         codes = {code.name: code for code in listed(part.codes) or ()}
         for name in listed(part.precedence) or ():
-            narrowed = split(name.text)
+            narrowed = conditions.split(name.text)
             if narrowed is None:
-                not_a_condition(self.r, name.text, name.span, _instead_of(codes.get(name.text)))
+                not_a_condition(self.r, name.text, name.span, instead_of(codes.get(name.text)))
             elif narrowed[1] is not None:
                 self.use_subject(ConditionName(*narrowed, name.span))
 
     def use_subject(self, condition: ConditionName) -> None:
-        narrowed = BY_NAME[condition.condition].narrowed
-        if MEMBER in narrowed and condition.subject in CONDITIONS_OF_GRANTS and self.grants:
+        """What a condition is narrowed to: declared, and of a sort to which it may be."""
+        name, subject, narrowed = (
+            condition.condition,
+            condition.subject,
+            conditions.BY_NAME[condition.condition].narrowed,
+        )
+        if subject is None or (
+            conditions.MEMBER in narrowed and subject in conditions.CONDITIONS_OF_GRANTS and self.grants
+        ):
             return
-        if SCHEME in narrowed and condition.subject is not None:
-            self.use(self.end_of(condition.span, condition.subject), self.known.schemes, "a scheme")
-            return
-        parameter = parameter_of(condition.condition, condition.subject)
-        if parameter is not None and (place := parameter[0]) not in (self.known.resources or ()):
-            self.use(self.end_of(condition.span, parameter[1]), self.parameters.get(place), f"a parameter of `{place}`")
-        elif (condition.subject or "").startswith("body.") and "body" not in (self.known.resources or ()):
-            self._use_of_body((condition.subject or "").removeprefix("body."), condition.span)
-        elif condition.subject is not None:
-            self.use_path(self.end_of(condition.span, condition.subject))
+        own, at = self.known.resources or (), self.end_of(condition.span, subject)
+        first, dot, rest = subject.partition(".")
+        is_parameter = bool(dot) and first in conditions.PLACES and first not in own
+        if conditions.SCHEME in narrowed:
+            self.use(at, self.known.schemes, "a scheme")
+        elif first == "body" and dot and "body" not in own:
+            self._use_of_body(rest, condition.span)
+        elif (first if is_parameter else conditions.FIELD if dot else conditions.RESOURCE) not in narrowed:
+            ways = conditions.ways_to_narrow(name)
+            help = f"it may be narrowed to {' or '.join(ways)}" if ways else f"write `{name}`, which is not narrowed"
+            self.r.say(UNDECLARED, f"`{name}` is not narrowed to {quoted(subject)}", Label(at.span), help=(help,))
+        elif is_parameter:
+            self.use(self.end_of(at.span, rest), self.parameters.get(first), f"a parameter of `{first}`")
+        else:
+            self.use_path(at)
 
     def _use_of_body(self, member: str, at: Span) -> None:
         """`invalid body.NAME`: a member of the body is told of as the field that it is (decision 0114)."""
         fields = self.known.fields
         having = [f"`invalid {name}.{member}`" for name, own in fields.items() if own is not None and member in own]
-        instead = [f"`invalid {member}`"] if member in CONDITIONS_OF_GRANTS and self.grants else having[:3]
+        instead = [f"`invalid {member}`"] if member in conditions.CONDITIONS_OF_GRANTS and self.grants else having[:3]
         help = f"write {' or '.join(instead)}" if instead else "of what is no field a `check` says with which code"
         self.r.say(UNDECLARED, f"no condition is narrowed to `body.{member}`", Label(at), help=(help,))
 
@@ -370,17 +382,6 @@ class _Uses:
             self.of_endpoint(change.endpoint)
         for condition in listed(change.code.conditions) or () if change.code is not None else ():
             self.use_subject(condition)
-
-
-def _instead_of(code: ErrorCode | None) -> tuple[str, ...]:
-    """What to list instead of an error code: the conditions that it is the code of."""
-    if code is None:
-        return ()
-    stated = (" ".join(filter(None, (each.condition, each.subject))) for each in listed(code.conditions) or ())
-    found = ", ".join(f"`{each}`" for each in stated)
-    if not found:
-        return (f"an order is one of conditions: `{code.name}` is told where its check or parameter is",)
-    return (f"an order is one of conditions, and `{code.name}` is the code of {found}",)
 
 
 def references(node: Node) -> Iterable[Name]:
