@@ -361,10 +361,10 @@ _FORMATS = frozenset(("uuid", "date-time", "date", "time", "email", "uri", "host
 
 
 def _keys_are(keys: tuple[str, ...]) -> tuple[str, ...]:
-    """The help that tells the keys of a mapping; not those of JSON Schema beside others, which are many."""
-    own = tuple(each for each in keys if len(keys) <= 16 or each not in KEYWORDS)
+    """The help that tells the keys of a mapping, if they are few; not those of JSON Schema beside others."""
+    own = tuple(each for each in keys if each not in KEYWORDS) if KEYWORDS.issubset(keys) else keys
     besides = "" if own == keys else "besides those of JSON Schema, "
-    return (f"{besides}its keys are {', '.join(f'`{each}`' for each in own)}",) if 0 < len(own) <= 16 else ()
+    return (f"{besides}its keys are {', '.join(f'`{each}`' for each in own)}",) if 0 < len(own) <= 20 else ()
 
 
 def meant(node: Node, shape: Shape) -> tuple[str, ...]:
