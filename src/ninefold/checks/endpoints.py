@@ -148,7 +148,7 @@ def _page(doing: Doing, plain: Vocabulary, findings: Findings) -> tuple[tuple[Fi
     filters = check_filters(endpoint, doing.narrowed, plain, findings) if shows_page or doing.kind.streams else ()
     sorts = check_sorts(endpoint, resource, findings) if doing.is_list and resource is not None else None
     pages = check_pages(endpoint, findings) if doing.is_list else None
-    if shows_page or doing.kind.name == "read":
+    if shows_page or doing.kind.reads_one:
         check_parameters(endpoint, pages, findings)
     return filters, sorts, pages
 

@@ -225,7 +225,7 @@ def operation_of(
     }
     if kind.writes:
         return _changes(common, doing, given, also, ends, rows.filters if doing.action.all else None)
-    digested = kind.name == "read" and (
+    digested = kind.reads_one and (
         endpoint.case is not None  # the same revision is shown in several ways
         or reads_beyond_row(response, doing.rows, showing.vocabulary)
         or shows_what_is_cleared(response, resource)
@@ -235,20 +235,25 @@ def operation_of(
 
 def _shows(common: Common, selection: Selection, digested: bool, rows: Chosen) -> Read | List | Compute | Stream:
     """What an endpoint does that changes nothing."""
-    if common["kind"].name == "read":
+    kind = common["kind"]
+    if kind.reads_one:
         return Read(**common, digested=digested, projection=selection.projection, expansion=selection.expansion)
-    if rows.sorts is None or rows.pages is None:
-        return Stream(**common, filters=rows.filters) if common["kind"].streams else Compute(**common)
-    return List(
-        **common,
-        filters=rows.filters,
-        sorts=rows.sorts,
-        pages=rows.pages,
-        total=mentions_total(common["response"]),
-        linked=links_pages(common["response"]),
-        projection=selection.projection,
-        expansion=selection.expansion,
-    )
+    if rows.sorts is not None and rows.pages is not None:
+        return List(
+            **common,
+            filters=rows.filters,
+            sorts=rows.sorts,
+            pages=rows.pages,
+            total=mentions_total(common["response"]),
+            linked=links_pages(common["response"]),
+            projection=selection.projection,
+            expansion=selection.expansion,
+        )
+    if kind.streams:
+        return Stream(**common, filters=rows.filters)
+    if kind.acts_on in ("nothing", "a function"):
+        return Compute(**common)
+    raise NotImplementedError(NO_OPERATION.format(kind.name))
 
 
 def _changes(
@@ -289,7 +294,10 @@ def _changes(
         return SignOut(**common, also=also, ends=given.ends)
     if kind.row == "found":
         return SignIn(**common, also=also, sets=sets, issues=given.issues, ends=given.ends, further=further)
-    raise NotImplementedError(f"no operation of checked/operations.py is what the verb `{kind.name}` does")
+    raise NotImplementedError(NO_OPERATION.format(kind.name))
+
+
+NO_OPERATION = "no operation of checked/operations.py is what the verb `{}` does"
 
 
 # ── Several operations ───────────────────────────────────────────────────────────────────────────────────────────────

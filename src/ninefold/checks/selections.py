@@ -102,8 +102,8 @@ def _row(
 ) -> Object | None:
     """The object that shows the row which is read, or each row that is listed."""
     content = response.content
-    found = [] if content is None else _rows_within(content, resource.name, verb == "read")
-    if not found and verb == "read" and isinstance(content, Object):
+    found = [] if content is None else _rows_within(content, resource.name, kind_of(verb).reads_one)
+    if not found and kind_of(verb).reads_one and isinstance(content, Object):
         found = [content]
     if len(found) == 1:
         return found[0]

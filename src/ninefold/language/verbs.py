@@ -121,6 +121,11 @@ class Verb:
         return not self.writes and self.acts_on == "a resource"
 
     @property
+    def reads_one(self) -> bool:
+        """Whether it shows one row, and changes nothing."""
+        return self.reads_rows and self.row == "named"
+
+    @property
     def may_make(self) -> bool:
         """Whether it makes a row where there is none yet, and finds the one that there is."""
         return self.row == "known" and self.makes
@@ -283,7 +288,7 @@ _ROWS: tuple[Verb, ...] = (
         by_itself=("changes no row", "credentials of a row that is changed end by `ends`"),
         page=Page(
             "Ends credentials that the service issued: which, `ends` says.",
-            "the one that the credential belongs to, or that the path or `where` names", _NONE, _NONE)),
+            "the one that the credential belongs to, or that the path or `where` names", _NONE, "the row")),
     Verb(
         name="compute", word="computes", told="computes a response; it acts on no row", row="none",
         acts_on="nothing", writes=False, takes_values=True,

@@ -55,7 +55,7 @@ def answer(
     own = () if perspective.case is None else ("cases", perspective.case)
     places = perspective.checked.places
     etag = places.at("endpoints", operation.key, *own, "etag") or places.at("endpoints", operation.key, "etag")
-    if operation.verb != "read" and not operation.kind.writes:
+    if not (operation.kind.reads_one or operation.kind.writes):
         return msgspec.structs.replace(
             planned,
             digested=True,
