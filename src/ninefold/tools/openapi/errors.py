@@ -12,13 +12,14 @@ from ninefold.checked.endpoints import ErrorShape
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.expressions.tree import Select, Typed, Variable, free_variables
+from ninefold.language import limits as stated
 from ninefold.language.declaration import members
-from ninefold.language.limits import Limits
 from ninefold.language.shapes import Duration
 from ninefold.plan.limits import Rate
 from ninefold.plan.operations import Paging
 from ninefold.plan.problems import ErrorCode, names
 from ninefold.plan.routes import Served
+from ninefold.plan.said import Saying
 from ninefold.tools.openapi.schemas import INTEGER, component, error_name, reference, rewritten, value_or_null
 from ninefold.tools.openapi.service import Endpoint, Json, Service, version_headers
 from ninefold.trace.refusal import Refusal
@@ -247,15 +248,19 @@ def rate_headers(route: Served | None, service: Service, again: bool = False) ->
 
 
 def limits(service: Service) -> Json:
-    stated = service.plan.limits
+    planned = service.plan.limits
     found: Json = {}
-    if stated.rates:
-        found["rates"] = [_rate(rate, service) for rate in stated.rates]
-    for each in members(Limits):
-        value = stated.said.get(each.name)
-        if value is not None:
-            found[each.name] = duration_text(int(value)) if isinstance(each.key.shape, Duration) else value
+    if planned.rates:
+        found["rates"] = [_rate(rate, service) for rate in planned.rates]
+    found |= _plainly(stated.Limits, planned)
     return {"limits": found} if found else {}
+
+
+def _plainly(record: type, planned: Saying) -> Json:
+    """The plain values that a record of the language says, by their keys."""
+    shapes = {each.name: each.key.shape for each in members(record)}
+    said = ((name, shapes[name], value) for name, value in planned.said.items() if name in shapes)
+    return {name: duration_text(int(value)) if isinstance(shape, Duration) else value for name, shape, value in said}
 
 
 def _rate(rate: Rate, service: Service) -> Json:
@@ -266,4 +271,11 @@ def _rate(rate: Rate, service: Service) -> Json:
     told: Json = {"name": rate.name, **of, "allow": rate.allow, "per": duration_text(rate.per_microseconds)}
     every = {each.route.key for each in service.endpoints}
     some = {} if every <= set(rate.endpoints) else {"endpoints": list(rate.endpoints)}
-    return told | {"algorithm": rate.algorithm, **burst, **some, "line": rate.trace[0].line if rate.trace else None}
+    own = _plainly(stated.Rate, rate)
+    return told | {
+        "algorithm": rate.algorithm,
+        **burst,
+        **own,
+        **some,
+        "line": rate.trace[0].line if rate.trace else None,
+    }
