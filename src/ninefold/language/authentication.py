@@ -1,4 +1,5 @@
-"""Part 5: who may call, how callers are known, and what they see. Nothing here merely restricts."""
+"""Part 5: who may call, how callers are known, and what they see. Nothing here merely
+restricts: without it, somebody might do or see more (docs/honesty.md)."""
 
 from __future__ import annotations
 
