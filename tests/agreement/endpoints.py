@@ -9,10 +9,11 @@ from tests.agreement.conditions import Made
 from tests.agreement.maker import Maker
 from tests.agreement.writing import NONE
 
+_CREATES: Final = {"created": 201, "unchanged": 200}
 _OUTCOMES: Final = (
     {"created": 201, "replaced or unchanged": 200},
     {"created": 201, "replaced": 200},
-    {"created": 201, "unchanged": 200},
+    _CREATES,
     {"replaced": 200, "unchanged": 202},
     {"created": 201},
     {"unchanged": 200},
@@ -128,13 +129,14 @@ def _endpoints_of(maker: Maker, made: Made, found: dict[str, Any]) -> None:
             named = found[f"PATCH {one}"]["body"]
             sets = {name: value for name, value in sets.items() if name not in str(named)}
             found[f"PATCH {one}"] |= {"sets": sets} if sets else {}
-    if changeable and maker.often(0.5):
+    replaceable = [each for each in changeable if not _is_given_once(made, each)]
+    if replaceable and maker.often(0.5):
         found[f"PUT {one}"] = guarded(
             maker,
             made,
             {
                 "does": doing(maker, made, "put"),
-                "body": taken(maker, made, changeable),
+                "body": taken(maker, made, replaceable),
                 **etag,
                 "responses": {"replaced": {200: content()}},
             },
@@ -142,6 +144,8 @@ def _endpoints_of(maker: Maker, made: Made, found: dict[str, Any]) -> None:
     serial = any(made.fields[each].get("on create") == "serial()" for each in made.primary_key)
     if changeable and not serial and len(made.primary_key) == 1 and maker.puts.random() < 0.4:
         stated = maker.puts.choice(_OUTCOMES)
+        if replaceable != changeable and any("replaced" in outcomes for outcomes in stated):
+            stated = _CREATES
         found[f"PUT {one}"] = guarded(
             maker,
             made,
@@ -172,6 +176,12 @@ def _endpoints_of(maker: Maker, made: Made, found: dict[str, Any]) -> None:
                 found[f"POST {nested}"] = guarded(maker, made, endpoint | {"responses": {201: showing(maker, made)}})
             if made.primary_key == ["id"] and maker.often(0.5):
                 found[f"GET {nested}/" + "{id}"] = {"does": f"read {name}", "responses": {200: showing(maker, made)}}
+
+
+def _is_given_once(made: Made, field: str) -> bool:
+    """Whether no body that may replace a row can give it, and none that may make one can leave it out (NF0503)."""
+    said = made.fields[field]
+    return field in made.required and "immutable" in said and "on create" not in said
 
 
 def taken(maker: Maker, made: Made, fields: list[str]) -> Any:
