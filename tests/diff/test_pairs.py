@@ -92,3 +92,16 @@ def test_a_fingerprint_is_of_all_that_is_said_and_not_of_how(
         return one.fingerprint
 
     assert found(after) == found(otherwise) != found(after.replace(*other))
+
+
+LENDING = (ROOT / "examples" / "lending.yaml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"), [("here", "shelved"), ("lent", "out"), ("lent_out", "away"), ("book", "volume")]
+)
+def test_what_is_called_otherwise_is_one_finding_wherever_it_is_named(was: str, becomes: str) -> None:
+    """Of states as of all else; of a state it was one at each transition, and one for what was gone and had come."""
+    now = re.sub(rf"\b{was}\b", becomes, LENDING)
+    found = diff(loaded("old.yaml", LENDING), loaded("new.yaml", now))
+    assert [each.said.rpartition("` is called ")[2] for each in found.findings] == [f"`{becomes}`"]

@@ -14,7 +14,7 @@ from ninefold.language.authentication import BY_CALLER
 from ninefold.language.expressions import constant_in
 from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind
-from ninefold.language.shapes import JSON
+from ninefold.language.shapes import JSON, NEW_NAMES
 from ninefold.language.table import WITHIN, key_at
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style, is_alike, is_word
 
@@ -43,6 +43,11 @@ class Place:
     def name(self) -> str:
         """The key before it; empty where it has none."""
         return "" if self.entry is None else self.entry.name
+
+    @property
+    def called(self) -> str:
+        """The name of what is declared here: by a key, or by an item of a list of names."""
+        return self.node.text if self.entry is None and isinstance(self.node, Scalar) else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +259,11 @@ class _Walk:
         for (index, item), (at, other) in zip(gone, rest, strict=False):
             if isinstance(item, Mapping) and isinstance(other, Mapping):
                 yield from self.mappings(here.below(row, str(index), index, at), item.entries, other.entries)
+        if key.shape == NEW_NAMES and not here.fixed and len(gone) == len(rest) == 1:
+            (index, item), (at, other) = gone[0], rest[0]
+            places = Place((*here.routes[0], index), item), Place((*here.routes[1], at), other)
+            yield here.change(row, _said(item, index), "renamed", *places)
+            return
         paired = min(len(gone), len(rest))
         mapped = [n for n in range(paired) if isinstance(gone[n][1], Mapping) and isinstance(rest[n][1], Mapping)]
         for number, (index, item) in enumerate(gone):

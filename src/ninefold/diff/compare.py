@@ -106,8 +106,7 @@ def _groups(found: Sequence[Change], words: tuple[Words, Words]) -> Iterator[tup
             continue
         rest.remove(change)
         assert change.old is not None and change.new is not None
-        assert change.old.entry is not None and change.new.entry is not None
-        before, after = change.old.entry.name, change.new.entry.name
+        before, after = change.old.called, change.new.called
         uses = [each for each in rest if _only_names(each, rest, before, after, words)]
         rest = [each for each in rest if each not in uses]
         yield (change, *uses)
@@ -199,10 +198,10 @@ def _said(change: Change) -> str:
         case "removed":
             return f"{what} is gone"
         case "renamed":
-            assert change.old is not None and change.new is not None and change.new.entry is not None
+            assert change.old is not None and change.new is not None
             if change.key.name in OTHER_EDGE:
-                return f"{what} is `{change.new.entry.name}: {_text(change.new.node)}`, was {_short(change.old.node)}"
-            return f"{what} is called `{change.new.entry.name}`"
+                return f"{what} is `{change.new.called}: {_text(change.new.node)}`, was {_short(change.old.node)}"
+            return f"{what} is called `{change.new.called}`"
         case "reordered":
             return f"{what} is in another order"
         case "changed":

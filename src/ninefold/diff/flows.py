@@ -55,6 +55,8 @@ class Flows:
                 yield from ((name, field) for name, each in self.resources.items() if _has(each, resource, field))
             case 3, (resource, "initial") | (resource, "transitions", _, "to"):
                 yield from ((resource, each) for each in self.states_of(resource))
+            case 3, (resource, "states", _) if change.how == "renamed":
+                yield from ((resource, each) for each in self.states_of(resource))
             case 3, (resource, "transitions", _, "sets", field, *_):
                 yield resource, field
             case 4, (key, "sets", field, *_) if key in self.contract.endpoints_by_key:

@@ -174,7 +174,7 @@ class Judge:
             return
         if side == "moves" and not alone.felt.sides - {"runs"}:
             side = "runs"
-        sides = self.flows(change) if side == "moves" else None
+        sides = self.flows(change) if side == "moves" or change.how == "renamed" else None
         if sides is not None:
             yield from of_values(way, sides, self.promise)
             return

@@ -140,7 +140,7 @@ class Scheme:
         "keys", shapes.Expression(shapes.Sight.NONE), "The issuer's key set, or where it is: `operator.NAME`.",
         CREDENTIAL, _DISCOVERED, when=_OWN_KEYS, side="runs")
     scopes: Fact[tuple[Name, ...]] | None = names(
-        "scopes", shapes.Names("a new name"), "Scopes that predicates may ask for.",
+        "scopes", shapes.NEW_NAMES, "Scopes that predicates may ask for.",
         "Each use of a scope is an error.", read=leaves.name_or_names, order="steps")
     granted: Fact[Expression] | None = asked(
         "granted", shapes.Expression(),

@@ -114,6 +114,10 @@ class Names:
     alone: bool = False
 
 
+NEW_NAMES: Final = Names("a new name")
+"""Of things that are declared by it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Template:
     """A JSON value whose leaves are expressions, or a view. `reads`: which rows these do."""

@@ -89,7 +89,7 @@ class Machine:
     initial: Fact[Name] | None = asked(
         "initial", shapes.Name(STATE), "The state of a row just created.", INITIAL, "creating R is not served")
     states: Fact[tuple[Name, ...]] | None = asked(
-        "states", shapes.Names("a new name"), "All states.", MACHINE, NO_WRITES, words=either,
+        "states", shapes.NEW_NAMES, "All states.", MACHINE, NO_WRITES, words=either,
         side="gives", promise="add a state")
     gone: Fact[tuple[Name, ...]] | None = adds(
         "gone", shapes.Names(STATE, alone=True), "States in which a row answers `gone` (a soft delete).",
