@@ -31,7 +31,7 @@ from ninefold.pipeline import Loaded
 from ninefold.plan.problems import Condition
 from ninefold.plan.routes import Served
 from ninefold.tools.explain.grounds import Grounds
-from ninefold.tools.explain.refusals import every_refusal
+from ninefold.tools.explain.refusals import OF_WHAT_IS_MADE, every_refusal
 from ninefold.tools.permissions.matrix import Verdict, matrix
 from ninefold.trace.causes import Refusal as Told
 from ninefold.trace.identifier import Refused
@@ -92,7 +92,11 @@ def test_what_may_refuse_a_request_is_told_alike(path: Path) -> None:
         of_questions = {each.condition for each in asked if each.endpoint == endpoint.key} | (of_any & without)
         if of_questions != without:
             wrong.append(f"{endpoint.key}: {sorted(of_questions ^ without)} by the questions")
-        explained = {each.condition for each, _ in every_refusal(g, endpoint)}
+        told = [each for each, _ in every_refusal(g, endpoint)]
+        wrong += [
+            f"{endpoint.key}: {each}" for each in told if each.words == OF_WHAT_IS_MADE and each.condition != "invalid"
+        ]
+        explained = {each.condition for each in told}
         if explained != {each.condition for each in planned} - NO_ENDPOINT:
             wrong.append(f"{endpoint.key}: {explained} by explain")
         wrong += [f"{endpoint.key}: {each}" for each in (*found, *planned) if not is_of_its_row(each, loaded.contract)]

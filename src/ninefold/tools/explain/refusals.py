@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
+from typing import Final
 
 from ninefold.contract.refusals import stated
 from ninefold.contract.survey import actions
@@ -95,10 +96,14 @@ def _answer(g: Grounds, endpoint: Endpoint, code: str | None, status: int, cause
     return g.item(words, stated.span, [*chosen, *causes])
 
 
+OF_WHAT_IS_MADE: Final = "what is made of it refers to no row, cannot be made, or is not as its field says"
+"""Of which request's value an expression makes another one, the plan knows."""
+
+
 def every_refusal(g: Grounds, endpoint: Endpoint) -> list[tuple[Refusal, Endpoint]]:
     """All that can be refused, in the order of the steps of a request, with the endpoint in the case in which it is, or
-    in one of those where it is in several. Of what is served, what the plan can answer and nothing else, and what its
-    database tells besides."""
+    in one of those where it is in several. Of what is served, what the plan can answer and nothing else, and what it
+    can of values that are made."""
     of_cases = [(each, case) for case in g.cases.get(endpoint.key, ()) for each in stated.of_case(g.survey, case)]
     every = [(each, endpoint) for each in stated.of_any(g.survey)] + of_cases
     told = [(_as_told(g, case, each), case) for each, case in every]
@@ -114,7 +119,7 @@ def every_refusal(g: Grounds, endpoint: Endpoint) -> list[tuple[Refusal, Endpoin
         name = (each.condition, each.subject, each.code)
         if each.condition not in conditions or (each.step in (Step.JUDGED, Step.DONE) and name not in known):
             known.add(name)
-            words = replace(each, fact=_fact(g, each) or endpoint.span, words="the database tells", trace=())
+            words = replace(each, fact=_fact(g, each) or endpoint.span, words=OF_WHAT_IS_MADE, trace=())
             found.append((words, endpoint))
     return found
 
