@@ -4,6 +4,7 @@ may do with them."""
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import NOT_A_STATUS, NOT_IN_FORM
@@ -33,8 +34,12 @@ CORS = Question(
 
 SHOWN = shapes.OneOf((shapes.Template(shapes.Sight.CALLERS), shapes.Word(("stream",))))
 OF_AN_OUTCOME = shapes.MappingOf("statuses to what is shown")
+STATUS: Final = "STATUS"
+OF_RESPONSES: Final = (STATUS, "OUTCOME")
+"""What stands in `responses`: numbers, and words."""
+
 RESPONSE_ROWS = (
-    named("STATUS", Kind.ASKED, "What a response with that status shows.", "A gap: E is not served.", SHOWN, RESPONSES),
+    named(STATUS, Kind.ASKED, "What a response with that status shows.", "A gap: E is not served.", SHOWN, RESPONSES),
     named("OUTCOME", Kind.ASKED_WHEN, "The response of an outcome of `put` or `delete`: "
           f"{', '.join(f'`{each}`' for each in OUTCOMES)}. Those with one answer share a key: `created or unchanged`.",
           "A gap: E is not served. Else the outcome is refused, or is not there.", OF_AN_OUTCOME, RESPONSES,

@@ -15,6 +15,7 @@ from ninefold.language.json_schema import KEYS, KEYWORDS
 from ninefold.language.key import Key, Kind
 from ninefold.language.limits import Limits
 from ninefold.language.resources import Resources
+from ninefold.language.responses import OF_RESPONSES, STATUS
 from ninefold.language.shapes import JSONSchema, ListOf, MappingOf, Sight, sight_of
 from ninefold.language.states import RESOURCE, Machine
 from ninefold.language.verbs import TRANSITION, VERBS, Page
@@ -81,8 +82,13 @@ def row_written(part: int, path: str, name: str = "") -> Key | None:
     """The row of what is written as `name` in the mapping at a path, or of an item of the list there: its own, else the
     placeholder's, else that of a schema within a schema. None: the table has none."""
     own = key_named(part, path, name) if name else None
-    named = own or next((key for key in keys_under(part, path) if key.is_placeholder), None)
+    named = own or next((key for key in keys_under(part, path) if key.is_placeholder and _stands_for(key, name)), None)
     return named or _row_within_schema(part, path, name)
+
+
+def _stands_for(placeholder: Key, name: str) -> bool:
+    """Whether it may be a name of its kind: where an outcome may stand beside a status, that is the number."""
+    return placeholder.name not in OF_RESPONSES or (placeholder.name == STATUS) is name.isdigit()
 
 
 WITHIN: Final = ".*"
