@@ -330,14 +330,10 @@ class _Uses:
 
     def use_subject(self, condition: ConditionName) -> None:
         """What a condition is narrowed to: declared, and of a sort to which it may be."""
-        name, subject, narrowed = (
-            condition.condition,
-            condition.subject,
-            conditions.BY_NAME[condition.condition].narrowed,
-        )
-        if subject is None or (
-            conditions.MEMBER in narrowed and subject in conditions.CONDITIONS_OF_GRANTS and self.grants
-        ):
+        name, subject = condition.condition, condition.subject
+        narrowed = conditions.BY_NAME[name].narrowed
+        asks_for_token = self.grants and conditions.MEMBER in narrowed
+        if subject is None or (asks_for_token and subject in conditions.CONDITIONS_OF_GRANTS):
             return
         own, at = self.known.resources or (), self.end_of(condition.span, subject)
         first, dot, rest = subject.partition(".")
