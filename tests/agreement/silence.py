@@ -86,10 +86,7 @@ def _of(value: Any, part: int, path: str) -> Iterator[str]:
             key = row_written(part, path, str(name))
             yield from (OUTCOME + each for each in str(name).split(" or ") if each in OUTCOMES)
             if key is not None:
-                path_ = (
-                    key.path.removesuffix("STATUS") + "OUTCOME" if str(name).split(" or ")[0] in OUTCOMES else key.path
-                )
-                yield from _of(each, part, path_)
+                yield from _of(each, part, key.path)
             if name == "sets" and "result." in str(each):
                 yield GIVEN
             if name == "also" and " all " in str(value.get("does")):
