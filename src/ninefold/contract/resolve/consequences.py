@@ -8,7 +8,7 @@ So does what is only said because something is absent: what could not be read ma
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 
 from ninefold.contract.resolve.once import (
@@ -143,15 +143,25 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
 
 
 def _faulty(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[tuple[str, str]]:
-    """The fields of part 2 of which something is wrong, each with its resource."""
-    fields = ((resource.name, entry) for resource, own in fields_of(document) for entry in own)
-    spans = sorted((entry.span.start, entry.span.end, (resource, entry.name)) for resource, entry in fields)
-    starts = [start for start, _, _ in spans]
-    for each in said:
-        at = bisect_right(starts, each.span.start) - 1
-        is_reading = each.code.id < _FIRST_OF_EXPRESSIONS
-        if is_reading and each.code.severity is Severity.ERROR and at >= 0 and each.span.start < spans[at][1]:
-            yield spans[at][2]
+    """The fields of part 2 of which something is wrong, each with its resource; also in a type that they refer to."""
+    fields = [(resource.name, entry) for resource, own in fields_of(document) for entry in own]
+    wrong = sorted(each.span.start for each in said if _is_of_reading(each))
+    types = document.part("resources").facts.under("types")
+    of_types = {f"#/types/{each.name}" for each in types if _any_in(wrong, each.span)}
+    while more := {f"#/types/{each.name}" for each in types if _refers(each.value, of_types)} - of_types:
+        of_types |= more
+    for resource, entry in fields:
+        if _any_in(wrong, entry.span) or _refers(entry.value, of_types):
+            yield resource, entry.name
+
+
+def _is_of_reading(each: Diagnostic) -> bool:
+    """Whether it says what cannot be read, before anything is made of it."""
+    return each.code.id < _FIRST_OF_EXPRESSIONS and each.code.severity is Severity.ERROR
+
+
+def _refers(node: Node, types: set[str]) -> bool:
+    return bool(types) and any(each.text in types for each in scalars(node))
 
 
 def _mixed(document: Document, unknown: set[str]) -> frozenset[str]:
@@ -182,8 +192,11 @@ class _Machine:
 def _machines(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[_Machine]:
     for entry in document.part("states").facts.entries:
         for each in said:
-            is_reading = each.code.severity is Severity.ERROR and each.code.id < _FIRST_OF_EXPRESSIONS
-            if is_reading and each.code is not UNDECLARED and entry.span.start <= each.span.start < entry.span.end:
+            if (
+                _is_of_reading(each)
+                and each.code is not UNDECLARED
+                and entry.span.start <= each.span.start < entry.span.end
+            ):
                 yield _Machine(entry.name, entry.span)
                 break
 
