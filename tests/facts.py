@@ -1,4 +1,4 @@
-"""Which facts of the contracts the long run takes away (decisions/0224).
+"""Which facts of the contracts the long run takes away (decisions/0228).
 
 Those of one row of the language, written equally deep, of the same method, are alike: the long run takes one of them
 in each contract, which its name decides, so that it is another one in another contract. What is tried closely besides,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tests.agreement.writing import NONE
 
-from ninefold.language.conditions import CHECK, CONDITIONS, FIELD, MEMBER, RESOURCE, SCHEME, parameter_of, split
+from ninefold.language.conditions import CHECK, CONDITIONS, narrowing_of, split
 from ninefold.language.shapes import ListOf, OneOf, Shape, Word
 from ninefold.language.table import is_keyword, place_of, row_written, vocabulary
 from ninefold.language.verbs import OUTCOMES, TRANSITION, VERBS
@@ -66,8 +66,7 @@ def said(contract: Mapping[str, Any]) -> set[str]:
     found: set[str] = set()
     for number, (_, part) in enumerate(contract.items(), 1):
         found.update(_of(part, number, ""))
-    for condition in _conditions(contract):
-        found.update(_narrowed(condition, contract))
+    found.update(map(_narrowed, _conditions(contract)))
     versioning = contract["versioning"]
     if isinstance(versioning, Mapping) and versioning["default"] not in versioning["versions"]:
         found.add(CHOSEN)
@@ -108,22 +107,9 @@ def _conditions(contract: Mapping[str, Any]) -> Iterator[str]:
                 yield from said_.get("errors", ()) if isinstance(said_, Mapping) else ()
 
 
-def _narrowed(condition: str, contract: Mapping[str, Any]) -> Iterator[str]:
+def _narrowed(condition: str) -> str:
     name, subject = split(condition) or (condition, None)
-    if subject is None:
-        yield f"{FOR}: {name}"
-        return
-    place = parameter_of(name, subject)
-    resources, schemes = contract["resources"], contract["authentication"]["schemes"]
-    if place is not None:
-        kind = place[0]
-    elif subject in resources:
-        kind = RESOURCE
-    elif schemes is not NONE and subject in schemes:
-        kind = SCHEME
-    else:
-        kind = FIELD if subject.partition(".")[0] in resources else MEMBER
-    yield f"{FOR}: {name} of a {kind}"
+    return f"{FOR}: {name}" if subject is None else f"{FOR}: {name} of a {narrowing_of(name, subject)}"
 
 
 def _actions(row: str, actions: list[str]) -> Iterator[str]:

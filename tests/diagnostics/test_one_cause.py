@@ -169,6 +169,8 @@ def test_what_cannot_be_read_gives_a_required_field_all_the_same() -> None:
         ("readers-that-sign-in", 15, "integer", "itneger", "NF0304"),  # a value of no type is no JSON value
         ("projects-that-members-look-into", 21, "unique", "uinque", "NF0301"),  # a path leads to no row
         ("projects-that-members-look-into", 71, "{project", "{porject", "NF0504"),
+        ("projects-that-members-look-into", 21, "slug", "sulg", "NF0312"),  # permissions are of rows that no path names
+        ("books-that-balance-in-each-currency", 73, "properties", "porperties", "NF0301"),  # a body refers to it
         ("reports-of-a-month", 76, "path", "ptah", "NF0301"),  # a name in a path is of no row
         ("reports-of-a-month", 74, "{team", "{taem", "NF0504"),
         ("passwords-reset-by-mail", 72, "schemes", "shcemes", "NF0301"),  # credentials of nobody are ended

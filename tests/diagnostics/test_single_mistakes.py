@@ -30,6 +30,7 @@ EXCEPT: Final = {
         ("NF0401 $ref", "NF0524 $ref", "NF0401 const"),
         "what stands at a key that no schema has is a template, and is read as one",
     ),
+    "NF0541 to": "that the items of an array are of no one type, since the first differ, is told by who reads them",
     "NF0513 basic": "any word may be an HTTP scheme, and of those that are not known a token is presented",
 }
 """What is told first elsewhere, or brings more than MOST: its code and the word that is not written, and why."""

@@ -17,14 +17,10 @@ from ninefold.language.authentication import ANYONE
 from ninefold.language.conditions import (
     BY_NAME,
     CONDITIONS,
-    CONDITIONS_OF_GRANTS,
-    FIELD,
-    MEMBER,
     NO_ENDPOINT,
-    PLACES,
-    RESOURCE,
     SCHEME,
     Step,
+    narrowing_of,
 )
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded
@@ -160,27 +156,11 @@ def is_of_its_row(refusal: Refusal, contract: Contract) -> bool:
     """Whether the table of conditions says of it that such a step may find it, and that it may be so narrowed."""
     condition = BY_NAME[refusal.condition]
     step = Step.JUDGED if refusal.step is Step.DONE else refusal.step
-    narrowing = narrowed_to(refusal, contract)
-    narrows = narrowing in condition.narrowed or (condition.name, narrowing) == OF_WHOSE_ROW
-    return step in condition.steps and (narrowing is None or narrows)
-
-
-def narrowed_to(refusal: Refusal, contract: Contract) -> str | None:
-    """What it is narrowed to, in the words of the table; None: to nothing."""
-    subject = refusal.subject
-    if subject is None:
-        return None
-    place, dot, _ = subject.partition(".")
-    if dot:
-        return place if place in PLACES else FIELD
-    schemes = {each.name for each in value_of(contract.authentication.schemes) or ()}
-    if SCHEME in BY_NAME[refusal.condition].narrowed and subject in schemes:
-        return SCHEME
-    return MEMBER if subject in CONDITIONS_OF_GRANTS else RESOURCE
-
-
-OF_WHOSE_ROW = ("unauthenticated", RESOURCE)
-"""That the row of a caller is not there any more is noted with its resource, which no code can name."""
+    narrowing = narrowing_of(refusal.condition, refusal.subject)
+    if narrowing == SCHEME:  # or it is the resource of a caller whose row is not there any more
+        declared = {each.name for each in value_of(contract.authentication.schemes) or ()}
+        return refusal.subject in declared | {*contract.resources_by_name} and step in condition.steps
+    return step in condition.steps and (narrowing is None or narrowing in condition.narrowed)
 
 
 @pytest.mark.long
@@ -191,5 +171,5 @@ def test_each_condition_arises_narrowed_to_all_that_its_table_says() -> None:
         loaded = compiled(path)
         if loaded.plan is not None:
             found = (each for planned in Grounds(loaded).planned.values() for each in planned)
-            left -= {(each.condition, narrowed_to(each, loaded.contract) or "") for each in found}
+            left -= {(each.condition, narrowing_of(each.condition, each.subject) or "") for each in found}
     assert left == set()

@@ -8,7 +8,7 @@ from typing import Final
 
 from ninefold.checked.bodies import BodyConstant, BodyLeaf, BodyMember
 from ninefold.checked.operations import PathName, Segment
-from ninefold.checked.resources import Resource
+from ninefold.checked.resources import Field, Resource
 from ninefold.checks.body_types import body_members, every_member, other_members
 from ninefold.checks.findings import Findings, meant
 from ninefold.contract.service import Contract
@@ -58,9 +58,6 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
     # Of a row that is there its number may be said.
     is_there = not any(each.is_given_once and each.row != "found" for each in kinds)
     replaces = any(each.is_of_what_becomes and not each.is_given_once for each in kinds)
-    in_path = {
-        each.led(resource.name, resource.fields) for each in endpoint.segments if isinstance(each, routes.PathName)
-    }
     members = body_members(endpoint, resource, findings)
     others = {each.name for each in members or ()}
     said = {each.name: each for each in every_member(endpoint, findings) or ()}
@@ -86,19 +83,21 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
         else:
             leaves[field.name] = BodyLeaf(each.pointer, field.name, said.get(each.field), each.turn)
             _lost(each, resource, findings)
-            repeats = (field.name,) in in_path and field.name in resource.primary_key
-            if (
-                replaces
-                and field.required
-                and field.on_create is None
-                and resource.is_fixed(field.name)
-                and not repeats
-            ):
+            if replaces and _is_never_taken(field, endpoint, resource):
                 _never_taken(endpoint, resource, each, findings)
     if named and not leaves and all(_is_hidden(each, resource) for each in named):
         message = f"the body of `{endpoint.key}` names no field that is there"
         findings.say(NOT_A_BODY, message, Label(named[0].span, "is not there"))
     return tuple(leaves.values())
+
+
+def _is_never_taken(field: Field, endpoint: stated.Endpoint, resource: Resource) -> bool:
+    """Whether every request that may replace a row has to give a field of it, and may not change it."""
+    if not field.required or field.on_create is not None or not resource.is_fixed(field.name):
+        return False
+    named = (each for each in endpoint.segments if isinstance(each, routes.PathName))
+    of_path = {each.led(resource.name, resource.fields) for each in named}
+    return (field.name,) not in of_path or field.name not in resource.primary_key
 
 
 def _never_taken(endpoint: stated.Endpoint, resource: Resource, named: _Named, findings: Findings) -> None:

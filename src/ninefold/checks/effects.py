@@ -263,8 +263,8 @@ def _items(expression: Expression, scope: Scope, findings: Findings) -> Typed | 
         findings.say(EACH_OF_NO_ARRAY, message, Label(expression.span, "has no items"))
         return None
     if isinstance(found.type.items, Anything):
-        message = f"nothing says what the items of `{expression.text}` are"
-        findings.say(EACH_OF_NO_ARRAY, message, Label(expression.span, "they may be anything"))
+        message = f"the items of `{expression.text}` are of no one type"
+        findings.say(EACH_OF_NO_ARRAY, message, Label(expression.span, "nothing says what they are, or they differ"))
         return None
     if needs_database(found, (), scope.model) or isinstance(found.type.items, Row):
         message = f"`{expression.text}` is read from the database"

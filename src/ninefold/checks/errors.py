@@ -18,7 +18,7 @@ from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.rows import BEFORE, before, rows_read
 from ninefold.language import errors as stated
 from ninefold.language import shapes
-from ninefold.language.conditions import BY_NAME, parameter_of, split
+from ninefold.language.conditions import BY_NAME, PLACES, narrowing_of, split
 from ninefold.language.declaration import members, said
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import Shape
@@ -194,7 +194,7 @@ def _about(findings: Findings) -> Iterator[tuple[str, str | None]]:
             if not BY_NAME[condition.condition].of_row:
                 yield code.name, None
             else:
-                of_parameter = parameter_of(condition.condition, condition.subject) is not None
+                of_parameter = narrowing_of(condition.condition, condition.subject) in PLACES
                 wide = condition.subject is None or of_parameter
                 yield code.name, ANY if wide else (condition.subject or "").partition(".")[0]
     yield from _named(findings)

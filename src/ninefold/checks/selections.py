@@ -101,13 +101,13 @@ def _row(
     endpoint: stated.Endpoint, verb: str, resource: Resource, response: Response, showing: Showing
 ) -> Object | None:
     """The object that shows the row which is read, or each row that is listed."""
-    content = response.content
-    found = [] if content is None else _rows_within(content, resource.name, kind_of(verb).reads_one)
-    if not found and kind_of(verb).reads_one and isinstance(content, Object):
+    content, kind = response.content, kind_of(verb)
+    found = [] if content is None else _rows_within(content, resource.name, kind.reads_one)
+    if not found and kind.reads_one and isinstance(content, Object):
         found = [content]
     if len(found) == 1:
         return found[0]
-    several, what = len(found) > 1, "rows of the page" if kind_of(verb).lists else f"`{resource.name}`"
+    several, what = len(found) > 1, "rows of the page" if kind.lists else f"`{resource.name}`"
     choosing = [(key, each) for key in ("selects", "expands") if (each := endpoint.by(key)) is not None]
     spans = [Label(each.span, f"`{key}` is of one") for key, each in choosing]
     shows = next((each.span for each in value_of(endpoint.responses) or ()), endpoint.span)

@@ -346,10 +346,18 @@ def of_parameter(condition: str, place: str, name: str) -> str | None:
     return f"{place}.{name}" if place in BY_NAME[condition].narrowed else None
 
 
-def parameter_of(condition: str, subject: str | None) -> tuple[str, str] | None:
-    """The place and the name of the parameter that a condition is narrowed to; None: to none."""
-    place, dot, name = (subject or "").partition(".")
-    return (place, name) if dot and place in PLACES and place in BY_NAME[condition].narrowed else None
+def narrowing_of(condition: str, subject: str | None) -> str | None:
+    """Which of the NARROWINGS it is that a condition is narrowed to; None: to none. No resource is called as a place
+    is. Whether a resource, field, scheme or parameter of that name is declared is not looked at."""
+    if subject is None:
+        return None
+    narrowed = BY_NAME[condition].narrowed
+    place, dot, _ = subject.partition(".")
+    if dot:
+        return place if place in PLACES else FIELD
+    if SCHEME in narrowed:
+        return SCHEME
+    return MEMBER if MEMBER in narrowed and subject in CONDITIONS_OF_GRANTS else RESOURCE
 
 
 def precedence(stated: Sequence[str]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
 from ninefold.language.check import ELSE, THAT, Check
-from ninefold.language.conditions import CHECK, STATUSES, Step, parameter_of
+from ninefold.language.conditions import CHECK, PLACES, STATUSES, Step, narrowing_of
 from ninefold.language.errors import CODES, STATUS, ErrorCode
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of
 from ninefold.language.question import OpenQuestion
@@ -202,7 +202,7 @@ def _is_asked(refusal: Refusal) -> bool:
     where there are no entity tags; no contract is asked for their codes, nor for one of a parameter alone."""
     if refusal.condition in ("invalid", CHECK):
         return refusal.condition == "invalid"
-    of_parameter = parameter_of(refusal.condition, refusal.subject) is not None
+    of_parameter = narrowing_of(refusal.condition, refusal.subject) in PLACES
     of_http = refusal.condition in ("too large", "precondition failed") and refusal.fact is None
     return not (of_parameter or of_http)
 

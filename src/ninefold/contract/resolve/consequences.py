@@ -22,7 +22,7 @@ from ninefold.contract.resolve.once import (
     once,
     taking_words,
 )
-from ninefold.contract.resolve.placed import Declared, Written, fields_of
+from ninefold.contract.resolve.placed import Declaration, Declared, Written, fields_of
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import (
     NO_SUCH_FIELD,
@@ -146,13 +146,19 @@ def _faulty(document: Document, said: tuple[Diagnostic, ...]) -> Iterator[tuple[
     """The fields of part 2 of which something is wrong, each with its resource; also in a type that they refer to."""
     fields = [(resource.name, entry) for resource, own in fields_of(document) for entry in own]
     wrong = sorted(each.span.start for each in said if _is_of_reading(each))
-    types = document.part("resources").facts.under("types")
-    of_types = {f"#/types/{each.name}" for each in types if _any_in(wrong, each.span)}
-    while more := {f"#/types/{each.name}" for each in types if _refers(each.value, of_types)} - of_types:
-        of_types |= more
+    of_types = _to_types(document, wrong)
     for resource, entry in fields:
         if _any_in(wrong, entry.span) or _refers(entry.value, of_types):
             yield resource, entry.name
+
+
+def _to_types(document: Document, wrong: list[int]) -> set[str]:
+    """What refers to a shared type in which something is wrong, or that refers to such a one: `#/types/TYPE`."""
+    types = document.part("resources").facts.under("types")
+    found = {f"#/types/{each.name}" for each in types if _any_in(wrong, each.span)}
+    while more := {f"#/types/{each.name}" for each in types if _refers(each.value, found)} - found:
+        found |= more
+    return found
 
 
 def _is_of_reading(each: Diagnostic) -> bool:
@@ -234,7 +240,9 @@ class _Unread:
         self._names = {one.name for each in unread for one in self._declared.around(each.span)}
         reading = [each for each in unread if each.code.id < _FIRST_OF_EXPRESSIONS and each.code is not UNDECLARED]
         self._misread = sorted(each.span.start for each in reading)
-        self._fields = {one for each in reading for one in self._declared.around(each.span) if one.owner is not None}
+        fields = {one for each in reading for one in self._declared.around(each.span) if one.owner is not None}
+        self._open = fields | self._referring(document)
+        self._endpoints = {each.name: each.span for each in document.part("endpoints").facts.entries}
         schemes = document.part("authentication").facts.get("schemes")
         self._is_of_schemes = schemes is not None and _any_in(self._starts, schemes.span)
         self._is_granted = schemes is not None and _any_in(self._misread, schemes.span)
@@ -245,6 +253,12 @@ class _Unread:
         self._is_of_callers = _any_in(self._starts, document.part("authentication").facts.span)
         self._changed = set(_of_items(document.part("versioning").facts, self._starts))
         self._spans = {each.key.span: each.span for part in document.parts for each in every_entry(part.facts)}
+
+    def _referring(self, document: Document) -> set[Declaration]:
+        """What refers to a shared type that cannot be read whole."""
+        types = _to_types(document, self._misread)
+        texts = (each for part in document.parts for each in scalars(part.facts)) if types else ()
+        return {one for each in texts if each.text in types for one in self._declared.around(each.span)[:1]}
 
     def goes_by_another_path(self, each: Diagnostic) -> bool:
         """Whether an endpoint is told not to be there that goes by a path in which a name is none."""
@@ -274,7 +288,8 @@ class _Unread:
             if each.code.id == GOES_NOWHERE and (not QUOTED.search(each.message) or any(map(is_guess, each.help))):
                 return False
             starts = self._starts if each.code.id == _CANNOT_HAVE else self._causes
-            return any(_any_in(starts, one.span) for one in around[:1])
+            named = (self._endpoints[name] for name in QUOTED.findall(each.message) if name in self._endpoints)
+            return any(_any_in(starts, span) for span in (*(one.span for one in around[:1]), *named))
         if each.code.id in _OF_CALLERS and self._is_of_callers:
             return True
         if each.code.id == _OF_CHANGES and not self._changed.isdisjoint(QUOTED.findall(each.message)):
@@ -286,13 +301,13 @@ class _Unread:
                 return True
             return self._is_of_rows or not self._of_causes.isdisjoint(one.name for one in around[:1])
         if each.code.id in _LACKS:
-            return _any_in(self._starts, self._spans.get(each.span, each.span)) or not self._names.isdisjoint(
-                QUOTED.findall(each.message)
-            )
+            inside = _any_in(self._starts, self._spans.get(each.span, each.span))
+            names = QUOTED.findall(each.message)
+            return inside or not (self._names.isdisjoint(names) and self._open.isdisjoint(around))
         if each.code is NO_SUCH_FIELD and each.message.startswith("`caller` has no"):
             return self._is_of_schemes
         is_of_name = each.code.id < _FIRST_OF_EXPRESSIONS or each.code in (NO_SUCH_FIELD, NO_SUCH_NAME, UNREADABLE)
-        return not is_of_name and not self._fields.isdisjoint(around)
+        return not is_of_name and not self._open.isdisjoint(around)
 
 
 def _skipped(document: Document, said: tuple[Diagnostic, ...]) -> frozenset[str]:

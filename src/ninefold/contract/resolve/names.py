@@ -331,23 +331,21 @@ class _Uses:
     def use_subject(self, condition: ConditionName) -> None:
         """What a condition is narrowed to: declared, and of a sort to which it may be."""
         name, subject = condition.condition, condition.subject
-        narrowed = conditions.BY_NAME[name].narrowed
-        asks_for_token = self.grants and conditions.MEMBER in narrowed
-        if subject is None or (asks_for_token and subject in conditions.CONDITIONS_OF_GRANTS):
+        narrowing = conditions.narrowing_of(name, subject)
+        if subject is None or (narrowing == conditions.MEMBER and self.grants):
             return
-        own, at = self.known.resources or (), self.end_of(condition.span, subject)
-        first, dot, rest = subject.partition(".")
-        is_parameter = bool(dot) and first in conditions.PLACES and first not in own
-        if conditions.SCHEME in narrowed:
+        at = self.end_of(condition.span, subject)
+        place, _, rest = subject.partition(".")
+        if narrowing == conditions.SCHEME:
             self.use(at, self.known.schemes, "a scheme")
-        elif first == "body" and dot and "body" not in own:
+        elif narrowing == conditions.FIELD and place == "body":
             self._use_of_body(rest, condition.span)
-        elif (first if is_parameter else conditions.FIELD if dot else conditions.RESOURCE) not in narrowed:
+        elif narrowing not in (*conditions.BY_NAME[name].narrowed, conditions.MEMBER):
             ways = conditions.ways_to_narrow(name)
             help = f"it may be narrowed to {' or '.join(ways)}" if ways else f"write `{name}`, which is not narrowed"
             self.r.say(UNDECLARED, f"`{name}` is not narrowed to {quoted(subject)}", Label(at.span), help=(help,))
-        elif is_parameter:
-            self.use(self.end_of(at.span, rest), self.parameters.get(first), f"a parameter of `{first}`")
+        elif narrowing in conditions.PLACES:
+            self.use(self.end_of(at.span, rest), self.parameters.get(place), f"a parameter of `{place}`")
         else:
             self.use_path(at)
 

@@ -11,7 +11,7 @@ from ninefold.contract.refusals import stated
 from ninefold.contract.survey import actions
 from ninefold.diagnostics.source import Span
 from ninefold.language.actions import Action
-from ninefold.language.conditions import CONDITIONS, NO_ENDPOINT, Step, parameter_of
+from ninefold.language.conditions import CONDITIONS, NO_ENDPOINT, PLACES, Step, narrowing_of
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.language.verbs import OUTCOMES, instead_of, kind_of
@@ -127,7 +127,7 @@ def every_refusal(g: Grounds, endpoint: Endpoint) -> list[tuple[Refusal, Endpoin
 def _as_told(g: Grounds, endpoint: Endpoint, refusal: Refusal) -> Refusal | None:
     """As narrow as part 7 or the endpoint tells it; None: it is told by its wider condition alone."""
     subject = refusal.subject
-    of_parameter = parameter_of(refusal.condition, subject) is not None
+    of_parameter = narrowing_of(refusal.condition, subject) in PLACES
     narrows = of_parameter or refusal.condition in ("invalid", "unauthenticated")
     if subject is None or not narrows or refusal.step is Step.JUDGED:
         return refusal
