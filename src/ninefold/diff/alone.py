@@ -13,6 +13,7 @@ from ninefold.diff.changes import Change, Place, Route
 from ninefold.diff.meaning import NOTHING, Felt, Meaning, felt, meaning
 from ninefold.diff.precise import met, reached
 from ninefold.diff.shown import shows_all_of
+from ninefold.diff.stored import StoredNames, renamed_fields
 from ninefold.language.question import OpenQuestion
 from ninefold.pipeline import Loaded, compile_tree
 from ninefold.plan.service import ServicePlan
@@ -65,6 +66,7 @@ class Both:
         self.before, self.after = meaning(old.plan), meaning(new.plan)
         self._old, self._new = _Compiled(old, old.plan, self.before), _Compiled(new, new.plan, self.after)
         self._changes = changes
+        self.called = renamed_fields(changes)
         self._looked = 0
         self._found = dict[Callable[[Both], Any], Any]()
 
@@ -80,7 +82,7 @@ class Both:
         if not self._changes:
             return Alone(NOTHING, {}, (), (), self.old.plan)
         all_of_them = _compiled(self._old, self._changes, self._new) or self._new
-        return replace(_alone(self._old, all_of_them), plan=all_of_them.plan)
+        return replace(_alone(self._old, all_of_them, self.called), plan=all_of_them.plan)
 
     def alone(self, changes: Sequence[Change], is_all: bool) -> Alone:
         """`is_all`: there are no others."""
@@ -90,10 +92,10 @@ class Both:
         if self._looked <= MOST:
             with_it = _compiled(self._old, changes, self._new)
             if with_it is not None:
-                return self._left(replace(_alone(self._old, with_it), plan=with_it.plan))
+                return self._left(replace(_alone(self._old, with_it, renamed_fields(changes)), plan=with_it.plan))
             without = _compiled(self._new, turned(changes), self._old)
             if without is not None:
-                return self._left(_alone(without, self._new))
+                return self._left(_alone(without, self._new, renamed_fields(changes)))
         whole = self.whole
         return replace(whole, known=False)
 
@@ -141,9 +143,9 @@ def _is_alike(one: Document, other: Document) -> bool:
     )
 
 
-def _alone(old: _Compiled, new: _Compiled) -> Alone:
+def _alone(old: _Compiled, new: _Compiled, called: StoredNames) -> Alone:
     before, after = old.meaning, new.meaning
-    found = felt(before, after)
+    found = felt(before, after, called)
     opened = (each for each in new.loaded.open_questions if _question(each) not in old.asked)
     closed = (each for each in old.loaded.open_questions if _question(each) not in new.asked)
     was, now = old.loaded.checked, new.loaded.checked

@@ -180,7 +180,7 @@ def _kept(both: Both, endpoints: Sequence[str]) -> str | None:
     if not endpoints or name is None:
         return None
     pairs = [(both.before.routes.get((None, each)), both.after.routes.get((name, each))) for each in endpoints]
-    return name if all(was and now and was.says_the_same(now) for was, now in pairs) else None
+    return name if all(was and now and was.says_the_same(now, both.called) for was, now in pairs) else None
 
 
 def _older(both: Both, alone: Alone) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.paths import behind, elsewhere
+from ninefold.diff.stored import StoredNames, with_names
 from ninefold.diff.verdicts import side_of
 from ninefold.language.declaration import join
 from ninefold.language.json_schema import TELLING
@@ -67,6 +68,8 @@ _SAID: Final[dict[str, tuple[int, str]]] = {
 whole say themselves of which (0)."""
 
 
+_AS_THEY_ARE: Final[StoredNames] = {}
+
 _PLACE: Final = re.compile(rb'\{"line":\d+,"column":\d+\}')
 """Within a text of JSON, quotes would be behind a stroke: this is nobody's text."""
 
@@ -82,8 +85,9 @@ class Piece:
     def plain(self) -> Any:
         return _without(msgspec.to_builtins(self._of))
 
-    def says_the_same(self, other: Piece) -> bool:
-        return self._written == other._written or bool(self.plain == other.plain)
+    def says_the_same(self, other: Piece, called: StoredNames = _AS_THEY_ARE) -> bool:
+        """`called`: the fields of the other one that this one stores under other names, and under which."""
+        return self._written == other._written or bool(self.plain == with_names(other.plain, called))
 
     def is_called(self, old: str, new: str, other: Piece) -> bool:
         """Whether the other one is this one where a text that is `old` is `new`."""
@@ -202,16 +206,16 @@ def _without_words(schema: Any) -> Any:
             return _without(schema)
 
 
-def felt(old: Meaning, new: Meaning) -> Felt:
+def felt(old: Meaning, new: Meaning, called: StoredNames = _AS_THEY_ARE) -> Felt:
     """Where the new one does something else; a route that one of them has not differs on the side of what is taken, and
-    so does one that answers less."""
+    so does one that answers less. `called`: its fields that the old one stores under other names, and under which."""
     routes: dict[RouteKey, frozenset[Side]] = {}
     for key in dict.fromkeys((*old.routes, *new.routes)):
         before, after = old.routes.get(key), new.routes.get(key)
         if before is None or after is None:
             routes[key] = frozenset(("takes",))
-        elif not before.says_the_same(after):
-            routes[key] = frozenset(_sides_of_route(before.plain, after.plain))
+        elif not before.says_the_same(after, called):
+            routes[key] = frozenset(_sides_of_route(before.plain, with_names(after.plain, called)))
     rest: dict[str, Side] = {}
     for name in dict.fromkeys((*old.rest, *new.rest)):
         one, other = old.rest.get(name), new.rest.get(name)
