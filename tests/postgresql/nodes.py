@@ -7,6 +7,7 @@ import random
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -119,6 +120,8 @@ class Load:
         self.answered: list[tuple[int, str]] = []
         self.ended = self.given_up = False
         self.writing: list[Future[None]] = []
+        self.refused: dict[int, str] = {}
+        """What each client was told last in place of an answer."""
 
     @contextmanager
     def going(self, clients: int) -> Iterator[None]:
@@ -139,10 +142,14 @@ class Load:
     def until_more(self, more: int) -> None:
         """Until so many more were answered."""
         before = len(self.answered)
-        until(lambda: len(self.answered) >= before + more, lambda: "writes go on")
-        for each in self.writing:
-            if each.done():
-                each.result()  # what it met
+
+        def came() -> bool:
+            for each in self.writing:
+                if each.done():
+                    each.result()  # what it met
+            return len(self.answered) >= before + more
+
+        until(came, lambda: f"writes go on; last were refused: {self.refused}")
 
     def write(self, _: int) -> None:
         while not self.ended:
@@ -161,9 +168,11 @@ class Load:
         body, headers = {"hall": where, "name": name}, {**self.who, "Idempotency-Key": name}
         try:
             made = random.choice(self.among).client.post("/seats", json=body, headers=headers)
-        except (httpx.HTTPError, RuntimeError):
+        except (httpx.HTTPError, RuntimeError) as met:
+            self.refused[threading.get_ident()] = repr(met)
             return None
         if made.status_code == 503 or made.json().get("code") == "key_busy":
+            self.refused[threading.get_ident()] = f"{made.status_code} {made.text}"
             return None
         assert made.status_code == 201, made.text
         found: int = made.json()["id"]
