@@ -23,6 +23,7 @@ from ninefold.checks.versioning import with_older
 from ninefold.contract.questions.ask import ask
 from ninefold.contract.resolve.consequences import causes
 from ninefold.contract.resolve.contract import resolve
+from ninefold.contract.resolve.elsewhere import placed
 from ninefold.contract.service import Contract
 from ninefold.contract.versions.derive import derive, of_version, with_that_version
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors, in_order
@@ -147,7 +148,7 @@ def compile_tree(document: Document, accept_proposals: bool = False, said: tuple
             if below.value is not None:
                 beside.append((each.version.name, below.value, each.moved))
         whole = with_older(whole, beside)
-    said = named(document, causes(document, in_order(said)))
+    said = named(document, placed(document, causes(document, in_order(said))))
     is_served = whole is not None and not has_errors(said)
     return Loaded(
         source=document.source,

@@ -7,7 +7,9 @@ from tests.parts import contract
 
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.render import render
+from ninefold.language.table import keys_under
 from ninefold.pipeline import compile_document
+from ninefold.syntax.nodes import PARTS
 
 
 @pytest.mark.parametrize(
@@ -157,3 +159,20 @@ def test_the_type_of_a_reference_is_that_of_what_it_holds(key: str, said: str) -
     told = [each for each in compile_document("items.md", text.encode()).diagnostics if each.code.id == "NF0535"]
     fits = said in (key, f'[{key}, "null"]')
     assert [each.help for each in told] == ([] if fits else [(f'where it may have no value: `type: [{key}, "null"]`',)])
+
+
+@pytest.mark.parametrize("part", range(2, len(PARTS) + 1))
+def test_a_key_of_another_part_is_told_where_it_stands(part: int) -> None:
+    """Resources, machines and endpoints are called as somebody wishes: a key of another part may be one."""
+    own = {each.path for each in keys_under(part, "")}
+    of_others = {each.path: number for number in range(1, len(PARTS) + 1) for each in keys_under(number, "")
+                 if not each.is_placeholder and each.path not in own}  # fmt: skip
+    assert of_others
+    facts = "".join(f"{name}: {{}}\n" for name in of_others)
+    text = f"# A service\n\n## {part}. {PARTS[part - 1].capitalize()}\n\n```yaml\n{facts}```\n"
+    said = compile_document("a.md", text.encode()).diagnostics
+    unknown = [each for each in said if each.code.id == "NF0301" and each.message.startswith("this part has no key")]
+    assert unknown or PARTS[part - 1] in ("resources", "states")
+    for each in unknown:
+        name = each.message.split("`")[1]
+        assert each.help == (f"`{name}` is a key of part {of_others[name]}, {PARTS[of_others[name] - 1]}",)
