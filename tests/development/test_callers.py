@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.contracts import ROOT, compiled, plan_of
+from tests.parts import contract
 from tests.server.conftest import running
 from tests.slices import some
 
@@ -114,6 +115,20 @@ def test_what_a_line_reads_another_has_put_there_before() -> None:
         'curl -i http://x/writers -u "$DESK"',
         'curl -i http://x/me -u "$DESK"',
     ]
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_what_refers_to_a_row_is_not_tried_first(required: bool) -> None:
+    """Nobody may have made such a row; where none has to be named, the order of the document counts."""
+    text = contract(
+        "owner: {primary key: name, fields: {name: {type: string}}}\n"
+        "item: {primary key: id, fields: {id: {type: integer, on create: serial()}, of: {references: owner}}"
+        + (", required: [of]}" if required else "}"),
+        "POST /items: {does: create item, body: [of], responses: {201: item}}\n"
+        "POST /owners: {does: create owner, body: [name], responses: {201: owner}}",
+    )
+    first, *_ = lines(plan_of(text.encode(), "items.md"), Where("http://x", "items.md", "items.db"), {})
+    assert first.split()[2] == ("http://x/owners" if required else "http://x/items")
 
 
 CONTRACTS = sorted((*ROOT.glob("examples/*.md"), *ROOT.glob("tests/cases/*/contract.md")))

@@ -171,6 +171,9 @@ def test_what_cannot_be_read_gives_a_required_field_all_the_same() -> None:
         ("projects-that-members-look-into", 71, "{project", "{porject", "NF0504"),
         ("projects-that-members-look-into", 21, "slug", "sulg", "NF0312"),  # permissions are of rows that no path names
         ("books-that-balance-in-each-currency", 73, "properties", "porperties", "NF0301"),  # a body refers to it
+        ("clients-of-oauth", 40, "grant", "garnt", "NF0301"),  # conditions are narrowed to what asks for a token
+        ("members-known-by-two-references", 59, "schemes", "shcemes", "NF0301"),  # rows are compared with a caller
+        ("members-known-by-two-references", 59, "matches", "mtaches", "NF0301"),
         ("reports-of-a-month", 76, "path", "ptah", "NF0301"),  # a name in a path is of no row
         ("reports-of-a-month", 74, "{team", "{taem", "NF0504"),
         ("passwords-reset-by-mail", 72, "schemes", "shcemes", "NF0301"),  # credentials of nobody are ended

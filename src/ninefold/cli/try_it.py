@@ -22,6 +22,7 @@ from ninefold.plan.routes import Admission, Route, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.writes import Create, Issue, Write
 from ninefold.runtime.request.issuers import operator_value
+from ninefold.values import Row
 
 if TYPE_CHECKING:
     from ninefold.development.callers import Known
@@ -93,8 +94,8 @@ def _first(
     scheme: Scheme | None = None,
 ) -> str | None:
     """The line of the first endpoint that such a caller may call whatever it is, and that does such a thing; of writes
-    the first that creates."""
-    for route in routes:
+    the first that creates, and rather what refers to no row: nobody may have made one."""
+    for route in sorted(routes, key=_refers):
         for admission in route.admissions:
             operation = admission.operation
             if admission.who != who or admission.condition is not None or not isinstance(operation, kinds):
@@ -104,6 +105,15 @@ def _first(
             if line := _line(plan, route, url, scheme):
                 return line
     return None
+
+
+def _refers(route: Served) -> bool:
+    """Whether a body has to say of which row of another resource the new one is."""
+    if route.body is None or not isinstance(found := sample(route.body.schema), dict):
+        return False
+    return any(
+        isinstance(each.type, Row) and each.pointer[:1] and each.pointer[0] in found for each in route.body.fields
+    )
 
 
 # ── Credentials ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -42,6 +42,7 @@ from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import is_guess
+from ninefold.language.conditions import CONDITIONS_OF_GRANTS
 from ninefold.language.terms import names_in
 from ninefold.syntax.nodes import Document, Mapping, Node, Sequence, every_entry, scalars
 
@@ -78,6 +79,7 @@ _OF_NO_TYPE = frozenset({"NF0411", "NF0541"})
 
 _GRANTED = "granted"
 _WORDS = regex.compile(r"\w+")
+_CALLER = regex.compile(r"(?<![\w.])caller(?!\w)")
 
 
 def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
@@ -92,8 +94,10 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     misread: tuple[_Machine | Misread, ...] = (*_machines(document, said), *taking_words(document, said))
     beside = tuple(beside_nothing(document, said))
     firsts = {next((each.span for each in said if span.start <= each.span.start < span.end), span) for span in beside}
-    below = _words(document, beside)
-    skipped, unshaped = _skipped(document, said) | below, _unshaped(document, said)
+    skipped, unshaped = _skipped(document, said), _unshaped(document, said)
+    # Where nothing seems to grant tokens, nothing is asked of who wants one.
+    below = _words(document, beside).union(CONDITIONS_OF_GRANTS if "grant" in skipped else ())
+    skipped |= below
     unread_in = _Unread(document, said)
     written = Written(document)
     # What is done to a resource that has states is as unknown as the resource.
@@ -125,6 +129,10 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
         told = " ".join(f".{name}" for name in quoted)
         place = "" if each.code is UNREADABLE else written.around(each.span)
         of_expressions = each.code.id >= _FIRST_OF_EXPRESSIONS
+        # A root of which no type is known is compared with anything.
+        if _FIRST_OF_EXPRESSIONS <= each.code.id < _FIRST_OF_MEANINGS and unread_in.is_of_schemes:
+            if each.code is not NO_SUCH_NAME and _CALLER.search(place):
+                return True
         if of_expressions or each.code in (UNDECLARED, NOT_AN_ACTION):
             if _found(names, told) or _found(names, place):
                 return True
@@ -244,7 +252,8 @@ class _Unread:
         self._open = fields | self._referring(document)
         self._endpoints = {each.name: each.span for each in document.part("endpoints").facts.entries}
         schemes = document.part("authentication").facts.get("schemes")
-        self._is_of_schemes = schemes is not None and _any_in(self._starts, schemes.span)
+        callers = document.part("authentication").facts.span if schemes is None else schemes.span
+        self.is_of_schemes = _any_in(self._starts, callers)
         self._is_granted = schemes is not None and _any_in(self._misread, schemes.span)
         resources = document.part("resources").facts
         types = resources.get("types")
@@ -305,7 +314,7 @@ class _Unread:
             names = QUOTED.findall(each.message)
             return inside or not (self._names.isdisjoint(names) and self._open.isdisjoint(around))
         if each.code is NO_SUCH_FIELD and each.message.startswith("`caller` has no"):
-            return self._is_of_schemes
+            return self.is_of_schemes
         is_of_name = each.code.id < _FIRST_OF_EXPRESSIONS or each.code in (NO_SUCH_FIELD, NO_SUCH_NAME, UNREADABLE)
         return not is_of_name and not self._open.isdisjoint(around)
 
