@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import product
+from typing import Any, Final
 
 import pytest
 from tests.agreement.test_found import ITEM, KEYED, answers, contract, give
+from tests.agreement.writing import NONE
 from tests.reference.messages import Request
 
 PATCH = [{"op": "replace", "path": "/a", "value": "y"}]
 NONE_SUCH = [{"op": "remove", "path": "/none"}]
+ABSENT: Final = object()
 
 
 @pytest.mark.parametrize("patch", [PATCH, NONE_SUCH], ids=["that can be done", "that cannot"])
@@ -41,3 +44,31 @@ def test_a_patch_of_a_row_that_is_not_to_be_had_is_not_held_to_anything(
     headers = {**asked.headers, "authorization": f"Bearer {key}"}
     [told] = answers(said, rows, Request("PATCH", path, headers, asked.body))
     assert told.status == status
+
+
+def test_what_is_wrong_with_an_edit_is_told_member_by_member() -> None:
+    """Each member that an edit may have is left out, is no text, or is nothing that it can be, whatever it does."""
+    patch = {"does": "update item", "body": ["a"], "patch": "json-patch", "responses": {200: "item"}}
+    errors = {
+        "error shape": {
+            "media type": "application/json",
+            "body": {"faults": "error.fields.map(f, {'at': f.pointer, 'rule': f.rule})"},
+        },
+        "codes": {"invalid": {"status": 422, "for": "invalid"}},
+        "messages": NONE,
+    }
+    said = contract({"item": {"fields": {**ITEM, "id": {"type": "integer"}}}}, {"PATCH /items/{id}": patch}, errors)
+    pointers = (ABSENT, "/a", "a", 1)
+    members = {
+        "op": (ABSENT, "add", "move", "remove", "no", 1),
+        "path": pointers,
+        "from": pointers,
+        "value": (ABSENT, 1),
+    }
+    edits = [
+        {name: value for name, value in zip(members, each, strict=True) if value is not ABSENT}
+        for each in product(*members.values())
+    ]
+    asked = [give("PATCH", "/items/1", edits[first : first + 6]) for first in range(0, len(edits), 6)]
+    told = answers(said, [("item", {"id": 1, "a": "x"})], *asked)
+    assert {each.status for each in told} == {422}

@@ -27,7 +27,7 @@ MOST: Final = 2
 EXCEPT: Final = {
     "NF0301 issues": "an endpoint that issues nothing grants nothing: what reads `granted` stands elsewhere",
     **dict.fromkeys(
-        ("NF0401 $ref", "NF0524 $ref", "NF0401 const"),
+        ("NF0401 $ref", "NF0524 $ref", "NF0401 const", "NF0524 const"),
         "what stands at a key that no schema has is a template, and is read as one",
     ),
     "NF0541 to": "that the items of an array are of no one type, since the first differ, is told by who reads them",

@@ -155,15 +155,17 @@ def no_patch(document: Any) -> Iterator[tuple[Path, str]]:
             continue
         op = edit.get("op")
         needed = NAMES.get(op) if isinstance(op, str) else None
-        for name in dict.fromkeys(("op", "path", *(needed or ()))):
+        # Member by member, as RFC 6902 speaks of them: the two that every edit has come first.
+        for name in ("op", "path", "from", "value"):
             if name not in edit:
-                yield (index, name), "required"
-        if "op" in edit and needed is None:
-            yield (index, "op"), "enum"
-        for name in ("path", "from"):
-            if name in edit and not isinstance(edit[name], str):
+                if name in ("op", "path", *(needed or ())):
+                    yield (index, name), "required"
+            elif name == "op":
+                if needed is None:
+                    yield (index, name), "enum"
+            elif name != "value" and not isinstance(edit[name], str):
                 yield (index, name), "type"
-            elif name in edit and not POINTER.fullmatch(edit[name]):
+            elif name != "value" and not POINTER.fullmatch(edit[name]):
                 yield (index, name), "pattern"
 
 
