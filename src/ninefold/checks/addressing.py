@@ -16,7 +16,7 @@ from ninefold.expressions.reads import is_new_each_time
 from ninefold.expressions.tree import Call, Select, Typed, Variable, free_variables
 from ninefold.language import endpoints as stated
 from ninefold.language.fact import value_of
-from ninefold.language.verbs import Verb, kind_of
+from ninefold.language.verbs import Verb
 from ninefold.values import Boolean, Row
 
 _OF_THE_ONE_ROW = {
@@ -27,14 +27,14 @@ _OF_THE_ONE_ROW = {
 
 
 def check_addressing(
-    endpoint: stated.Endpoint, verb: str, resource: Resource, segments: tuple[Segment, ...], findings: Findings
+    endpoint: stated.Endpoint, kind: Verb, resource: Resource, segments: tuple[Segment, ...], findings: Findings
 ) -> None:
     """Whether the path says what the verb needs: one row, or, on create, what the new row refers to."""
     names = [segment for segment in segments if isinstance(segment, PathName)]
-    if not resource.primary_key and (kind := kind_of(verb)).is_of_many:
+    if not resource.primary_key and kind.is_of_many:
         findings.say(
             ONE_ROW,
-            f"`{kind.of or verb}` has no meaning for `{resource.name}`, of which there is one row",
+            f"`{kind.of or kind.name}` has no meaning for `{resource.name}`, of which there is one row",
             Label(endpoint.span, f"{kind.word} the one that is always there"),
             help=(_OF_THE_ONE_ROW[kind.may_make],),
         )
@@ -46,9 +46,9 @@ def check_addressing(
                 Label(endpoint.span, "all rows are the one that is always there"),
                 help=("leave `all` out",),
             )
-    elif kind_of(verb).makes or kind_of(verb).is_of_all:
+    elif kind.makes or kind.is_of_all:
         for name in names:
-            if not name.through and verb == "create":
+            if not name.through and kind.row == "new":
                 findings.say(
                     PATH_OF_CREATE,
                     f"`{{{name.text}}}` is a field of the `{resource.name}` that is only being created",
@@ -58,7 +58,7 @@ def check_addressing(
                     ),
                 )
             elif (
-                not kind_of(verb).is_of_all
+                not kind.is_of_all
                 and len(name.through) > 1
                 and not any(other.through == name.through[:1] for other in names if len(other.through) == 1)
             ):
@@ -67,13 +67,13 @@ def check_addressing(
                     f"`{{{name.text}}}` leads through a reference of `{resource.name}` that nothing sets",
                     Label(endpoint.span),
                 )
-    elif kind_of(verb).row in ("none", "known", "found"):
+    elif kind.row in ("none", "known", "found"):
         return
-    elif verb == "sign out" and not names and endpoint.where is None:
+    elif kind.row == "caller's" and not names and endpoint.where is None:
         return
     elif named_by(endpoint, names, resource, findings) is None:
         identifier = " and ".join(f"`{{{each}}}`" for each in resource.primary_key)
-        alone = does[:1] if kind_of(verb).of_all and len(does := value_of(endpoint.does) or ()) == 1 else ()
+        alone = does[:1] if kind.of_all and len(does := value_of(endpoint.does) or ()) == 1 else ()
         of_all = tuple(f"to act on all of which `where` holds: `{replace(each, all=True).written}`" for each in alone)
         findings.say(
             NO_ROW,

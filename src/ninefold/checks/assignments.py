@@ -39,7 +39,7 @@ from ninefold.language import resources as stated
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Shown, value_of
 from ninefold.language.schemas import Schema
-from ninefold.language.verbs import TRANSITION, Verb
+from ninefold.language.verbs import Verb
 from ninefold.plan.routes import Rule
 from ninefold.sql.expressions import sql_problem
 from ninefold.syntax.nodes import Entry, Node, Scalar, Sequence
@@ -177,7 +177,7 @@ def _made_beside(
     if inserts:
         made = {name: value for name, value in _all_made(resource, True).items() if name not in sets}
         return made, made
-    touched = {*given, *sets, *(name for name in resource.fields if kind is TRANSITION and resource.is_state(name))}
+    touched = {*given, *sets, *(name for name in resource.fields if kind.moves and resource.is_state(name))}
     anew = resource.made_on_change(touched, touched if kind.is_whole else sets)
     found, watched = dict[str, Typed](), dict[str, Typed]()
     left_out = given if kind.is_whole else ()

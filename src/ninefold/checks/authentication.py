@@ -306,7 +306,7 @@ def admissions(
             elif kind_of(verb).is_of_all and resource is not None:
                 instead = f"say under `rows` which rows of `{resource}` such a caller sees"
                 holds = of_list(holds, test, endpoint.key, resource, known, findings, instead)
-            elif verb == "compute" and not of_request:
+            elif kind_of(verb).acts_on == "nothing" and not of_request:
                 _no_row(test, endpoint.key, (), findings)
             found.append(Admission(admission.who.text, holds, of_request, place, scopes_asked(holds)))
     return tuple(found)

@@ -30,7 +30,7 @@ from ninefold.language import authentication as stated
 from ninefold.language import effects
 from ninefold.language.endpoints import Endpoint, Ends
 from ninefold.language.fact import Shown, StatedNone, value_of
-from ninefold.language.verbs import kind_of
+from ninefold.language.verbs import Verb, kind_of
 from ninefold.values import Array, Text
 
 
@@ -106,10 +106,10 @@ def check_issues(endpoint: Endpoint, verb: str, resource: Resource | None, findi
     return scheme.name
 
 
-def check_ends(endpoint: Endpoint, verb: str, resource: Resource | None, findings: Findings) -> Ends | None:
+def check_ends(endpoint: Endpoint, kind: Verb, resource: Resource | None, findings: Findings) -> Ends | None:
     """Which credentials of its row an endpoint ends; None: none, or it is wrong."""
     word, ends = value_of(endpoint.ends), endpoint.ends
-    if resource is None or not kind_of(verb).ends or not (isinstance(ends, Shown) or verb == "sign out"):
+    if resource is None or not kind.ends or not (isinstance(ends, Shown) or kind.ends == "has to"):
         return None
     if isinstance(ends, StatedNone):
         findings.say(ENDS_NOTHING, f"`{endpoint.key}` signs out, and ends no credential", Label(ends.span, "ends none"))
@@ -138,7 +138,7 @@ def check_ends(endpoint: Endpoint, verb: str, resource: Resource | None, finding
                 Label(who.span, "may call"),
                 Label(place, "ends what they present"),
             )
-        elif verb == "sign out" and not named:
+        elif kind.row == "caller's" and not named:
             findings.say(
                 ENDS_NOTHING,
                 f"`{endpoint.key}` does not say whose credentials end where `{who.text}` calls",
@@ -149,7 +149,7 @@ def check_ends(endpoint: Endpoint, verb: str, resource: Resource | None, finding
         else:
             continue
         return None
-    if presented and verb == "sign out" and named:
+    if presented and kind.row == "caller's" and named:
         findings.say(
             ENDS_NOTHING,
             f"`{endpoint.key}` says in two ways whose credential ends",
@@ -201,7 +201,7 @@ def _tokens_of_effects(
     stated_ones = (each.also for of, each in findings.transitions if of == resource.name and each.name in taken)
     for fact in (*stated_ones, endpoint.also):
         for effect in each_alone(value_of(fact) or (), findings.survey.graph.resources):
-            made = showing.resources.get(effect.subject) if effect.verb == "create" else None
+            made = showing.resources.get(effect.subject) if kind_of(effect.verb).makes else None
             for field in () if made is None else made.fields.values():
                 if field.secret == "token" and (_is_made(field) or showing.may_be_made(effect.subject, field.name)):
                     yield effect, field, effect.each is None and not endpoint.of_all_rows

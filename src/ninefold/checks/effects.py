@@ -33,7 +33,7 @@ from ninefold.language import effects as stated
 from ninefold.language import resources as declared
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, value_of
-from ninefold.language.verbs import TRANSITION, kind_of
+from ninefold.language.verbs import kind_of
 from ninefold.sql.expressions import sql_problem
 from ninefold.values import Anything, Array, Boolean, Object, Row, Type, optional, required
 
@@ -138,12 +138,12 @@ def _effect(
     transition = None
     if resource is None:
         return None
-    if kind_of(effect.verb) is TRANSITION:
+    if effect.does.is_transition:
         transition = None if resource.machine is None else resource.machine.transitions.get(effect.verb)
         if transition is None:
             return None
     taken = deleted_by(effect, _written(findings)) if transition is not None else ()
-    falls = effect.verb == "delete" and _falls_with(acting, resource, resources)
+    falls = kind_of(effect.verb).removes and _falls_with(acting, resource, resources)
     if falls or any(name == acting.name or _falls_with(acting, resources[name], resources) for name in taken):
         message = f"an effect of an operation on `{acting.name}` acts on `{resource.name}`"
         findings.say(NOT_ANOTHER_ROW, message, Label(effect.does.span, "may take the row acted on with it"))
@@ -311,7 +311,7 @@ def _known_by(expression: Expression, scope: Scope, row: Row) -> Type:
 
 
 def _not_set(field: Field, effect: stated.Effect, resource: Resource) -> str | None:
-    if effect.verb == "delete":
+    if kind_of(effect.verb).removes:
         return "the row is deleted"
     return resource.made_otherwise(field, secret="is a secret")
 

@@ -11,6 +11,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.expressions.reads import in_order
 from ninefold.language import effects as stated
 from ninefold.language.fact import Fact, Shown, value_of
+from ninefold.language.verbs import kind_of
 
 MOST_EFFECTS: Final = 100
 """Of one transition, with those of the transitions that it takes: all are written in one transaction."""
@@ -51,7 +52,7 @@ def deleted_by(effect: stated.Effect, written: Mapping[Taken, Fact[tuple[stated.
         key = ahead.pop()
         following = () if key in met or key not in written else value_of(written[key]) or ()
         met.add(key)
-        found |= {each.subject for each in following if each.verb == "delete"}
+        found |= {each.subject for each in following if kind_of(each.verb).removes}
         ahead += [(each.subject, each.verb) for each in following]
     return found
 

@@ -42,7 +42,7 @@ from ninefold.language import routes
 from ninefold.language.declaration import said
 from ninefold.language.fact import Gap, StatedNone, value_of
 from ninefold.language.question import OpenQuestion
-from ninefold.language.verbs import GRANT
+from ninefold.language.verbs import VERBS, kind_of
 from ninefold.syntax.nodes import Node
 from ninefold.values import Text, Type
 
@@ -107,7 +107,7 @@ def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
     endpoint, kind, resource, findings = doing.endpoint, doing.kind, doing.resource, showing.findings
     segments = check_path(endpoint, resource, showing.resources, findings, kind.may_be_absent)
     if resource is not None and segments is not None:
-        check_addressing(endpoint, kind.name, resource, segments, findings)
+        check_addressing(endpoint, kind, resource, segments, findings)
     members = body_members(endpoint, resource, findings)
     request = request_type(endpoint, findings.schemas, members, other_members(endpoint, findings))
     body = None if resource is None else check_body(endpoint, resource, findings)
@@ -130,13 +130,13 @@ def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
         if kind.may_be_absent and segments is not None:
             known = known_by(endpoint, kind, resource, segments, body or (), dict(sets), findings)
     issues = check_issues(endpoint, kind.name, resource, findings)
-    ends = check_ends(endpoint, kind.name, resource, findings)
+    ends = check_ends(endpoint, kind, resource, findings)
     complete = check_form(endpoint, resource, body, members or (), findings) and known is not None
-    if resource is not None and kind.name == "sign in" and segments is not None:
-        complete = check_sign_in(endpoint, resource, body, segments, findings) and complete
-    if resource is not None and kind.name == GRANT and segments is not None:
+    if resource is not None and kind.grants and segments is not None:
         body = check_grant(endpoint, resource, body, segments, findings)
         complete = body is not None and complete
+    elif resource is not None and kind.row == "found" and segments is not None:
+        complete = check_sign_in(endpoint, resource, body, segments, findings) and complete
     complete = complete and segments is not None and (endpoint.call is None or call is not None)
     return Given(segments, body, members, request, call, sets, known or (), issues, ends, complete)
 
@@ -172,7 +172,8 @@ def _endpoint(
     filters, sorts, pages = _page(doing, plain, findings)
     known = ways(given.segments or (), resources)
     telling = replace(showing, tokens=tokens_of(doing, given, showing))
-    ends = check_responses(endpoint, "list" if doing.action.all else verb, resource, known, telling)
+    shown_as = VERBS["list"] if doing.action.all else doing.kind
+    ends = check_responses(endpoint, shown_as, resource, known, telling)
     more: dict[str, Type | None] = {"request": given.request}
     if resource is not None and doing.kind.is_of_what_becomes:
         more[BEFORE] = before(resource.name, maybe=doing.kind.makes)
@@ -278,7 +279,7 @@ def _not_built(endpoint: stated.Endpoint) -> Iterator[tuple[str, Span]]:
     actions = value_of(endpoint.does) or ()
     if endpoint.case is not None and endpoint.streams:
         yield "`cases` of a stream", endpoint.case.span
-    if endpoint.case is not None and any(action.verb == GRANT for action in actions):
+    if endpoint.case is not None and any(kind_of(action.verb).grants for action in actions):
         yield "`cases` of a grant", endpoint.case.span
 
 

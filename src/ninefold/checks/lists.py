@@ -36,6 +36,7 @@ from ninefold.language.declaration import said
 from ninefold.language.fact import Fact, Name, Shown, StatedNone, is_open, text_of, value_of
 from ninefold.language.limits import narrowed
 from ninefold.language.parameters import Parameter, SortKey
+from ninefold.language.verbs import Verb
 from ninefold.values import (
     Anything,
     Array,
@@ -264,7 +265,7 @@ OF_ONE_ROW: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 
 def check_all_rows(
     endpoint: stated.Endpoint,
-    verb: str,
+    kind: Verb,
     resource: Resource,
     body: tuple[BodyLeaf, ...] | None,
     sets: Mapping[str, Typed],
@@ -284,7 +285,7 @@ def check_all_rows(
         complete = False
     stated_body = value_of(endpoint.body)
     span = endpoint.span if stated_body is None else stated_body.span
-    for name, why in _of_body(verb, resource, body or ()):
+    for name, why in _of_body(kind, resource, body or ()):
         _say(endpoint, f"a body cannot give `{resource.name}.{name}` to all rows", span, why, findings)
         complete = False
     for assignment in value_of(endpoint.sets) or ():
@@ -296,17 +297,17 @@ def check_all_rows(
     return complete
 
 
-def _of_body(verb: str, resource: Resource, body: tuple[BodyLeaf, ...]) -> Iterator[tuple[str, str]]:
+def _of_body(kind: Verb, resource: Resource, body: tuple[BodyLeaf, ...]) -> Iterator[tuple[str, str]]:
     """The fields that a body gives and that cannot be given to many rows, each with the reason."""
     for leaf in body:
         field = resource.as_given(leaf.field)
-        if verb == "delete":
+        if kind.removes:
             yield leaf.field, "the rows are deleted"
         elif leaf.field in resource.primary_key:
             yield leaf.field, "a primary key is of one row"
         elif field.secret is not None:
             yield leaf.field, "a secret is of one row"
-        elif isinstance(field.type, Anything | Object) and verb == "update":
+        elif isinstance(field.type, Anything | Object) and kind.patches:
             yield leaf.field, "an object is merged into that of one row"
 
 

@@ -15,6 +15,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import computed_of
 from ninefold.expressions.scope import Model
 from ninefold.expressions.tree import Call, Comprehension, Select, Typed, Variable, parts
+from ninefold.language.verbs import kind_of
 
 
 def before_their_numbers(
@@ -92,7 +93,7 @@ def _set(endpoints: Iterable[Endpoint]) -> Iterator[tuple[str, str, Typed]]:
 
 def _made(effects: Iterable[Effect]) -> Iterator[tuple[str, str, Typed]]:
     for effect in effects:
-        if effect.verb == "create":
+        if kind_of(effect.verb).makes:
             yield from ((effect.resource, field, typed) for field, typed in effect.sets)
 
 

@@ -56,7 +56,7 @@ from ninefold.language.actions import Action
 from ninefold.language.endpoints import Ends
 from ninefold.language.fact import Name, Shown, text_of, value_of
 from ninefold.language.states import Machine
-from ninefold.language.verbs import KINDS, TRANSITION, Verb, kind_of
+from ninefold.language.verbs import KINDS, Verb, kind_of
 from ninefold.plan.events import EVENT, TOLD
 from ninefold.values import Object as ObjectType
 from ninefold.values import Row, Type
@@ -96,10 +96,10 @@ def doing_of(endpoint: stated.Endpoint, resources: Mapping[str, Resource]) -> Do
     if not actions:
         return None
     kind, resource = kind_of(actions[0].verb), resources.get(actions[0].resource or "")
-    machine = resource.machine if kind is TRANSITION and resource is not None else None
+    machine = resource.machine if kind.moves and resource is not None else None
     transition = None if machine is None else machine.transitions.get(actions[0].verb)
     follows = further(actions, resource)
-    if follows is None or (kind is TRANSITION and transition is None) or (resource is None and kind.row != "none"):
+    if follows is None or (kind.moves and transition is None) or (resource is None and kind.row != "none"):
         return None
     return Doing(endpoint, actions[0], kind, resource, transition, follows)
 
@@ -203,12 +203,12 @@ def operation_of(
     if selection is None or segments is None:
         return None
     if resource is not None and doing.action.all:
-        if not check_all_rows(endpoint, kind.name, resource, given.body, sets, findings):
+        if not check_all_rows(endpoint, kind, resource, given.body, sets, findings):
             return None
     check_told(endpoint, given.issues, response, findings)
     if resource is not None:
         check_tokens_of_effects(endpoint, resource, response, showing)
-    if kind.name == "delete" and resource is not None and not doing.action.all:
+    if kind.removes and not kind.may_be_absent and resource is not None and not doing.action.all:
         check_deleted(endpoint, response, resource, showing.vocabulary, findings)
     common: Common = {
         "key": endpoint.key,

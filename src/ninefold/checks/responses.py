@@ -33,7 +33,7 @@ from ninefold.expressions.tree import All, Call, Select, Typed, Variable, free_v
 from ninefold.language import endpoints as stated
 from ninefold.language import responses
 from ninefold.language.fact import Name, Shown, StatedNone, value_of
-from ninefold.language.verbs import kind_of
+from ninefold.language.verbs import Verb
 from ninefold.values import MOST_COLUMNS, Row, Text, Type
 from ninefold.values import Array as ArrayType
 from ninefold.values import Object as ObjectType
@@ -50,7 +50,7 @@ def _of_ends(endpoint: stated.Endpoint, ends: Sequence[str]) -> str:
 
 
 def check_responses(
-    endpoint: stated.Endpoint, verb: str, resource: Resource | None, known: tuple[Way, ...], showing: Showing
+    endpoint: stated.Endpoint, kind: Verb, resource: Resource | None, known: tuple[Way, ...], showing: Showing
 ) -> tuple[Response, ...] | None:
     """What an endpoint answers, of each of its good ends where it has several; None if something of it is open or
     wrong, and that has been said. They are one where the contract does not tell them apart."""
@@ -59,7 +59,7 @@ def check_responses(
     if responses is None:
         never = Response(204, None, (), findings.place(endpoint.span))
         return (never,) if endpoint.is_refused else None
-    ends = kind_of(verb).outcomes
+    ends = kind.outcomes
     for each in responses:
         if each.outcome is not None and each.outcome.text not in ends:
             findings.say(
@@ -90,7 +90,7 @@ def check_responses(
         return None  # that an end has no response has been asked for
     told = without or [each for [each] in by_outcome]
     apart = {each.span: each for each in told}
-    shown = {span: _response(endpoint, each, verb, resource, known, showing) for span, each in apart.items()}
+    shown = {span: _response(endpoint, each, kind, resource, known, showing) for span, each in apart.items()}
     found = [shown[each.span] for each in told]
     for made, stated_one in ((shown[span], each) for span, each in apart.items()):
         if made is not None and (resource is None or len(resource.fields) <= MOST_COLUMNS):  # else that has been told
@@ -118,21 +118,21 @@ def _columns(
 def _response(
     endpoint: stated.Endpoint,
     stated_response: responses.Response,
-    verb: str,
+    kind: Verb,
     resource: Resource | None,
     known: tuple[Way, ...],
     showing: Showing,
 ) -> Response | None:
     findings, content = showing.findings, stated_response.content
-    if not _has_its_form(endpoint, stated_response, kind_of(verb).streams, findings):
+    if not _has_its_form(endpoint, stated_response, kind.streams, findings):
         return None
-    scope, place = _response_scope(endpoint, verb, resource, known, showing), findings.place(stated_response.span)
+    scope, place = _response_scope(endpoint, kind, resource, known, showing), findings.place(stated_response.span)
     template, headers = value_of(content), tuple(_headers(endpoint, scope, findings))
     shown: Content | None = None
     if isinstance(template, Name):
         return Response(200, None, headers, place)
     if template is not None:
-        listed = resource.name if resource is not None and kind_of(verb).is_of_all else None
+        listed = resource.name if resource is not None and kind.is_of_all else None
         shown = check_content(template, scope, replace(showing, listed=listed))
         if shown is None:
             return None
@@ -141,7 +141,7 @@ def _response(
     stated_headers = value_of(endpoint.headers)
     if stated_headers is not None and len(headers) < len(stated_headers):
         return None
-    if kind_of(verb).is_of_all and resource is not None and known:
+    if kind.is_of_all and resource is not None and known:
         shown = None if shown is None else content_by_way(shown, resource.name, known)
         headers = tuple(
             (name, replace(each, expression=by_way(each.expression, resource.name, known))) for name, each in headers
@@ -199,9 +199,9 @@ def _headers(endpoint: stated.Endpoint, scope: Scope, findings: Findings) -> Ite
 
 
 def _response_scope(
-    endpoint: stated.Endpoint, verb: str, resource: Resource | None, known: tuple[Way, ...], showing: Showing
+    endpoint: stated.Endpoint, kind: Verb, resource: Resource | None, known: tuple[Way, ...], showing: Showing
 ) -> Scope:
-    kind, vocabulary = kind_of(verb), showing.vocabulary
+    vocabulary = showing.vocabulary
     makes_nothing = kind.reads_rows or kind.removes
     members = body_members(endpoint, resource, showing.findings)
     others = other_members(endpoint, showing.findings)

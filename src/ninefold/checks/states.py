@@ -226,7 +226,7 @@ def _reached(
         other = resources[effect.resource]
         if other.machine is not None and effect.verb in other.machine.transitions:
             yield from _reached(effect.verb, other, resources, findings)
-        elif effect.verb != "delete":
+        elif not kind_of(effect.verb).removes:
             yield from _made(other, effect.sets, creates=kind_of(effect.verb).makes)
 
 

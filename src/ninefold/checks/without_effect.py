@@ -22,7 +22,7 @@ from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_st
 from ninefold.language.parameters import Parameter
 from ninefold.language.resources import Field, Resource
 from ninefold.language.states import Machine
-from ninefold.language.verbs import GRANT, TRANSITION, Verb, kind_of
+from ninefold.language.verbs import Verb, kind_of
 from ninefold.language.versioning import Versioning
 from ninefold.values import Array
 from ninefold.values.keywords import ANNOTATIONS
@@ -34,8 +34,8 @@ class Use:
 
     of: Callable[[Verb], bool]
     says: str
-    instead: Mapping[str, str] | None = None
-    """By verb, as it is written: what says what was probably meant."""
+    instead: tuple[Callable[[Verb], bool], str] | None = None
+    """What says what was probably meant, and of which verbs."""
 
 
 WHICH_ARE_LISTED = "which rows are listed is said by `where`"
@@ -43,26 +43,26 @@ USES: Mapping[str, Use] = {
     "body": Use(
         lambda verb: verb.takes_values,
         "gives values",
-        {"list": "what narrows a list is a parameter of its `query`, with `where`"},
+        (lambda verb: verb.lists, "what narrows a list is a parameter of its `query`, with `where`"),
     ),
     "sort": Use(lambda verb: verb.lists, "orders a list"),
     "pages": Use(lambda verb: verb.lists, "bounds a list"),
     "where": Use(
         lambda verb: verb.is_of_found or verb.may_make or verb.streams,
         "says which rows are listed or acted on, or which events are told",
-        {"create": "what has to hold of the new row is said by `check`"},
+        (lambda verb: verb.row == "new", "what has to hold of the new row is said by `check`"),
     ),
-    "check": Use(lambda verb: verb.guarded, "judges what is done", {"list": WHICH_ARE_LISTED}),
+    "check": Use(lambda verb: not verb.streams, "judges what is done"),
     "sets": Use(lambda verb: verb.sets, "gives values to a row"),
     "also": Use(lambda verb: verb.effects, "says what else changes"),
     "ends": Use(
-        lambda verb: verb.ends,
+        lambda verb: verb.ends is not None,
         "ends credentials that were issued to a row",
-        {"delete": "credentials end with their row"},
+        (lambda verb: verb.removes, "credentials end with their row"),
     ),
-    "grant": Use(lambda verb: verb.name == GRANT, "says by which grant a client signs in"),
+    "grant": Use(lambda verb: verb.grants, "says by which grant a client signs in"),
     "idempotency_key": Use(lambda verb: verb.writes, "makes that a request is done once"),
-    "patch": Use(lambda verb: verb.name == "update", "says how an update is read"),
+    "patch": Use(lambda verb: verb.patches, "says how an update is read"),
     "etag": Use(lambda verb: verb.etag, "tells whether what is shown has changed"),
 }
 
@@ -135,13 +135,13 @@ def _versioning(versioning: Versioning, findings: Findings) -> None:
 def _endpoint(endpoint: Endpoint, findings: Findings) -> None:
     actions = value_of(endpoint.does) or ()
     of_all = {*OF_ONE_ROW} if endpoint.of_all_rows else set[str]()
-    if any(each.all and each.verb == "delete" for each in actions):
+    if any(each.all and kind_of(each.verb).removes for each in actions):
         of_all.add("body")  # what is no field of the rows, and says which are meant
     verbs = [kind_of(each.verb) for each in actions]
     for key, use in USES.items():
         fact: Fact[object] | None = getattr(endpoint, key)
         # What an endpoint states is about its first operation; what else changes comes after the last.
-        about = verbs if key == "also" else [*verbs[:1], *(each for each in verbs[1:] if each is not TRANSITION)]
+        about = verbs if key == "also" else [*verbs[:1], *(each for each in verbs[1:] if not each.moves)]
         if key == "idempotency_key" and endpoint.call is not None:
             continue  # a call is done once
         if isinstance(fact, Shown) and verbs and not any(map(use.of, about)) and key not in of_all:
@@ -151,7 +151,7 @@ def _endpoint(endpoint: Endpoint, findings: Findings) -> None:
                 f"`{written}` says nothing of `{endpoint.key}`",
                 Label(fact.span, use.says),
                 Label(actions[0].span, "does nothing of the kind"),
-                help=() if (meant := (use.instead or {}).get(verbs[0].of or verbs[0].name)) is None else (meant,),
+                help=() if use.instead is None or not use.instead[0](verbs[0]) else use.instead[1:],
             )
     if verbs and verbs[0].sets:
         _sets(endpoint.sets, actions[0].subject or "", not verbs[0].makes, findings)

@@ -72,9 +72,7 @@ def check(
 def _of_puts(loaded: Loaded) -> Iterable[str]:
     """What becomes of the outcomes that a `put` leaves out. Who tells that knows plans, and is loaded where one is."""
     endpoints = value_of(loaded.contract.endpoints.endpoints) or ()
-    if not any(
-        "put" in (each.verb, kind_of(each.verb).of) for endpoint in endpoints for each in value_of(endpoint.does) or ()
-    ):
+    if not any(kind_of(each.verb).outcomes for endpoint in endpoints for each in value_of(endpoint.does) or ()):
         return ()
     from ninefold.tools.explain.grounds import Grounds
     from ninefold.tools.explain.refusals import of_puts

@@ -15,7 +15,7 @@ from ninefold.checked.service import Checked
 from ninefold.compile import granting
 from ninefold.compile.effects import given_by_items, member_of_body
 from ninefold.expressions.tree import Typed
-from ninefold.language.verbs import GRANT, Verb
+from ninefold.language.verbs import Verb
 from ninefold.plan.routes import Body, BodyField, WholeBody
 from ninefold.values import Anything, Object, Text, Type, optional
 
@@ -38,7 +38,7 @@ def body_of(operation: Operation, requests: Requests, checked: Checked, case: Ca
         return _of_members(operation, requests, checked, case) if takes.members or takes.whole is not None else None
     if takes.body is None:
         return None
-    if operation.verb == GRANT:
+    if operation.kind.grants:
         return granting.body(operation, checked.resources[operation.resource], requests)
     media_types = requests.media_types
     if not takes.body and not takes.members and not takes.constants and takes.whole is None:
@@ -284,7 +284,7 @@ def _schema(leaves: Sequence[BodyLeaf], resource: Resource, verb: Verb, unknown:
                 or (not verb.is_given_once and field.name in resource.primary_key and resource.is_fixed(field.name))
             )
             of_type = within[0].beside is not None and within[0].beside.required
-            if of_type or verb.name == "sign in" or (field.required and not made and verb.name != "update"):
+            if of_type or verb.row == "found" or (field.required and not made and not verb.patches):
                 required.append(name)
         else:
             properties[name] = _schema(within, resource, verb, unknown, depth + 1)

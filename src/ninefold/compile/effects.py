@@ -128,10 +128,10 @@ def _operation(effect: Effect, host: Mutation, resource: Resource, checked: Chec
         "several": (not kind_of(effect.verb).makes and not effect.of_one) or effect.each is not None,
         "host": host,
     }
-    if effect.verb == "create":
+    if common["kind"].makes:
         return Create(**common, sets=effect.sets, each=effect.each)
     segments = by_identifier(resource, checked)
-    if effect.verb == "delete":
+    if common["kind"].removes:
         return Delete(**common, segments=segments)
     transition = None if resource.machine is None else resource.machine.transitions.get(effect.verb)
     return Update(**common, segments=segments, transition=transition, sets=effect.sets, each=effect.each)

@@ -8,7 +8,6 @@ from ninefold.checked.endpoints import Endpoint, Requests
 from ninefold.checked.operations import Operation
 from ninefold.checked.resources import Resource
 from ninefold.checked.service import Checked
-from ninefold.language.verbs import GRANT
 from ninefold.plan import authentication
 from ninefold.plan.routes import Body, BodyField
 from ninefold.values import Text
@@ -45,7 +44,7 @@ def body(operation: Operation, resource: Resource, requests: Requests) -> Body:
 
 def challenge(endpoint: Endpoint, checked: Checked) -> str | None:
     """By which scheme clients may say who they are (RFC 6749, section 5.2); None: it grants nothing."""
-    if endpoint.mutation is None or endpoint.verb != GRANT:
+    if endpoint.mutation is None or not endpoint.kind.grants:
         return None
     said = next((each.said for each in checked.schemes if each.name == endpoint.mutation.issues), {})
     written = str(said.get("realm", "")).replace("\\", "\\\\").replace('"', '\\"')

@@ -105,7 +105,7 @@ def _found(
 
 def _shown(operation: Operation, resource: Resource, rows: Columns) -> Statement:
     """The rows as they have become; those that are to be deleted, as they are."""
-    which = among(WANTED if operation.verb == "delete" else WRITTEN, resource)
+    which = among(WANTED if operation.kind.removes else WRITTEN, resource)
     order = join(", ", [column(resource.name, key) for key in resource.primary_key])
     source = " FROM " + rows.perspective.source(resource.name) + f" AS {identifier(resource.name)} WHERE "
     return Statement(pieces("SELECT " + rows.listed + source + which + " ORDER BY " + order), tuple(rows.results))

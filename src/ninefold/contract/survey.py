@@ -21,7 +21,7 @@ from ninefold.language.fact import Fact, StatedNone, is_open, text_of, value_of
 from ninefold.language.requests import Body
 from ninefold.language.routes import PathName
 from ninefold.language.states import Transition
-from ninefold.language.verbs import GRANT, kind_of
+from ninefold.language.verbs import kind_of
 
 T = TypeVar("T")
 
@@ -148,7 +148,7 @@ class Survey:
                     yield "write", resource
                 if kind_of(action.verb).makes:
                     yield "create", resource
-                if action.verb == "sign in":
+                if kind_of(action.verb).row == "found" and not kind_of(action.verb).grants:
                     yield "sign in", resource
                 if action.is_transition:
                     yield "take", f"{action.verb} {resource}"
@@ -163,13 +163,13 @@ class Survey:
         yield from (("name", admission.who.text) for admission in self._named(endpoint))
         if (issued := value_of(endpoint.issues)) is not None:
             yield "name", issued.text
-            if any(action.verb == GRANT for action in actions(endpoint)):
+            if any(kind_of(action.verb).grants for action in actions(endpoint)):
                 yield "grant", issued.text
 
     def deleted_by(self, endpoint: Endpoint) -> frozenset[str]:
         """The resources of which an endpoint deletes rows: its own, and those that a deletion cascades to."""
         own = {a.subject for a in actions(endpoint) if kind_of(a.verb).removes and a.subject}
-        own |= {each.subject for each in self.effects(endpoint) if each.verb == "delete"}
+        own |= {each.subject for each in self.effects(endpoint) if kind_of(each.verb).removes}
         return frozenset().union(*(self.graph.falling_with(each) for each in own))
 
     # Who calls.
@@ -389,4 +389,4 @@ def actions(endpoint: Endpoint) -> tuple[Action, ...]:
 def signs_out_caller(endpoint: Endpoint, action: Action) -> bool:
     """Whether it ends credentials of the row that the one presented belongs to, which nothing else names."""
     named = endpoint.where is not None or any(isinstance(each, PathName) for each in endpoint.segments)
-    return action.verb == "sign out" and not named
+    return kind_of(action.verb).row == "caller's" and not named

@@ -125,7 +125,7 @@ def of_effect(survey: Survey, effect: Effect, acting: str) -> Change | None:
     """The row that an effect makes or changes, upon a row of a resource; None: it deletes one, or there is no such
     resource."""
     own = survey.graph.resources.get(effect.subject)
-    if own is None or effect.verb == "delete":
+    if own is None or kind_of(effect.verb).removes:
         return None
     sets = {each.name: each.value for each in (*effect.sets, *_sets(survey.transition(effect.does)))}
     of_each = effect.each is not None and "request" in names_in(effect.each.ast)

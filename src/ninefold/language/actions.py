@@ -45,6 +45,10 @@ class Action:
     def is_transition(self) -> bool:
         return self.verb not in KINDS
 
+    @property
+    def calls(self) -> bool:
+        return kind_of(self.verb).acts_on == "a function"
+
 
 @dataclass(frozen=True, slots=True)
 class Actor:
@@ -127,7 +131,7 @@ def action(by: Actor) -> Read[Action]:
         elif kind_of(verb).stands_alone:
             r.say(NOT_AN_ACTION, f"`{verb}` acts on no resource", Label(node.span), help=(f"write `{verb}`",))
         elif written in VERBS:
-            named = "NAME" if written == "call" else "RESOURCE"
+            named = "NAME" if kind_of(written).acts_on == "a function" else "RESOURCE"
             message = f"`{written}` does not say what it acts on"
             r.say(NOT_AN_ACTION, message, Label(node.span), help=(f"write `{written} {named}`",))
         elif verb and _can_be(r, by, verb, subject):
@@ -142,7 +146,7 @@ def action(by: Actor) -> Read[Action]:
 def _can_be(r: Reading, by: Actor, verb: str, subject: str) -> bool:
     """Whether this is an action, or cannot be judged. What is not written (the log) is judged with the names."""
     known = r.written
-    if verb == "call" or known.resources is None:
+    if kind_of(verb).acts_on == "a function" or known.resources is None:
         return True
     if subject not in known.resources:
         return subject in READ_ONLY or (subject in BUILT_IN and verb in by.verbs)
@@ -334,12 +338,12 @@ def of_kind(
 
 def apart(r: Reading, does: Fact[tuple[Action, ...]] | None) -> tuple[Action | None, Fact[tuple[Action, ...]] | None]:
     """The function that an endpoint calls first, and what it does then: with nothing else it computes a response."""
-    if not isinstance(does, Shown) or all(each.verb != "call" for each in does.value):
+    if not isinstance(does, Shown) or not any(each.calls for each in does.value):
         return None, does
     first, *rest = does.value
-    late = next((each for each in rest if each.verb == "call"), None)
+    late = next((each for each in rest if each.calls), None)
     if late is not None:
-        if first.verb == "call":
+        if first.calls:
             message, help = f"`{late.written}` is called besides another function", "one function may call the other"
         else:
             message = f"`{late.written}` is not the first of several operations"
@@ -347,8 +351,8 @@ def apart(r: Reading, does: Fact[tuple[Action, ...]] | None) -> tuple[Action | N
             help = f"write it first: `does: [{', '.join(each.written for each in ordered)}]`"
         why = "a function is called before anything else is done"
         r.say(NOT_AN_ACTION, message, Label(late.span, why), help=(help,))
-        rest = [each for each in rest if each.verb != "call"]
-        if first.verb != "call":
+        rest = [each for each in rest if not each.calls]
+        if not first.calls:
             return late, replace(does, value=(first, *rest))
     if not rest:
         rest = [Action("compute", None, first.span)]
@@ -357,7 +361,9 @@ def apart(r: Reading, does: Fact[tuple[Action, ...]] | None) -> tuple[Action | N
             NOT_AN_ACTION,
             f"`{rest[0].written}` does not follow a call",
             Label(rest[0].span, "what a function gives has nothing to do there"),
-            help=("`create`, `update`, `delete` and transitions of one row do",),
+            help=(
+                f"{', '.join(f'`{name}`' for name in VERBS if VERBS[name].after_call)} and transitions of one row do",
+            ),
         )
         rest = [Action("compute", None, first.span)]
     return first, replace(does, value=tuple(rest))

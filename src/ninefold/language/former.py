@@ -181,9 +181,9 @@ def renamed(part: int, under: str) -> Iterator[tuple[str, str]]:
 
 
 def outcomes(verb: str) -> str | None:
-    if verb == "put":
-        return "created or replaced or unchanged"
-    return VERBS[verb].outcomes if verb in VERBS and verb not in IN_FORCE else None
+    if verb in IN_FORCE:
+        return " or ".join(IN_FORCE[verb].outcomes) or None
+    return VERBS[verb].outcomes if verb in VERBS else None
 
 
 def condition(text: str) -> str:

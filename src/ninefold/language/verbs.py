@@ -72,18 +72,20 @@ class Verb:
     """Whether it takes what a body gives."""
     is_given_once: bool = False
     """Whether a body gives what no later request changes."""
-    sets: bool = False
-    """Whether `sets` gives values to its row."""
-    guarded: bool = True
-    """Whether `check` judges a row."""
+    patches: bool = False
+    """Whether what a body leaves out stays as it is, and `patch` says how it is read (RFC 7396, RFC 6902)."""
+    moves: bool = False
+    """Whether it moves the state of its row."""
     effects: bool = False
     """Whether `also` says what else changes."""
     etag: bool = True
     """Whether there may be entity tags."""
     issues: bool = False
     """Whether there is one row afterwards, which a credential can be issued to."""
-    ends: bool = False
-    """Whether there is a row that may have been issued credentials, which it can end."""
+    ends: Literal["may", "has to"] | None = None
+    """Of what has a row that may have been issued credentials: whether it can end them, or that is what it does."""
+    grants: bool = False
+    """Whether its requests and responses are those of an OAuth 2.0 token endpoint (RFC 6749, section 4.4)."""
 
     of_all: bool = False
     """Whether it can be done to all rows of a resource."""
@@ -96,8 +98,8 @@ class Verb:
     """Whether a function can be called before it."""
     by_itself: tuple[str, str] = ("is done by itself", "it has an endpoint of its own")
     """Why it stands alone, where it is not the first of several operations, and what to do instead."""
-    answer: Literal["the new row", "the row", "a page", "nothing"] | None = None
-    """What it answers by convention."""
+    answer: Literal["the new row", "the row", "a page", "nothing", "a token", "events"] | None = None
+    """What it answers by convention; none: that is the contract's to show."""
 
     @property
     def makes(self) -> bool:
@@ -115,6 +117,11 @@ class Verb:
     def gives_values(self) -> bool:
         """Whether it leaves a row of the contract's own with values that it has not had."""
         return self.makes or self.changes
+
+    @property
+    def sets(self) -> bool:
+        """Whether `sets` gives values to its row."""
+        return self.takes_values and self.acts_on == "a resource"
 
     @property
     def reads_rows(self) -> bool:
@@ -199,7 +206,7 @@ _ROWS: tuple[Verb, ...] = (
     Verb(
         name="create", word="creates", told="creates one `{}`", row="new", does="makes", is_whole=True,
         also=("add", "insert", "new", "make", "post", "register", "store", "save"),
-        takes_values=True, is_given_once=True, sets=True, effects=True, issues=True,
+        takes_values=True, is_given_once=True, effects=True, issues=True,
         as_effect=True, is_first=True, after_call=True, answer="the new row",
         page=Page(
             "Makes a row. The body gives fields; path names set the references that they go through; `sets` gives "
@@ -222,7 +229,7 @@ _ROWS: tuple[Verb, ...] = (
     Verb(
         name="update", word="changes", told="changes one `{}`", row="named", does="changes",
         also=("edit", "modify", "change", "patch", "set"),
-        takes_values=True, sets=True, effects=True, issues=True, ends=True,
+        takes_values=True, patches=True, effects=True, issues=True, ends="may",
         of_all=True, as_effect=True, is_first=True, after_call=True, answer="the row",
         page=Page(
             "Changes a row: what the body gives, read as `patch` says, and what `sets` says. The other fields keep "
@@ -231,8 +238,8 @@ _ROWS: tuple[Verb, ...] = (
     Verb(
         name="put replaced", of="put", word="replaces", told="replaces one `{}`", row="named", does="changes",
         is_whole=True, outcomes=("replaced",), arises=("update",),
-        takes_values=True, sets=True, effects=True, issues=True, ends=True,
-        is_first=True, after_call=True, answer="the row"),
+        takes_values=True, effects=True, issues=True, ends="may", is_first=True, after_call=True,
+        answer="the row"),
     Verb(
         name="delete", word="deletes", told="deletes one `{}`", row="named", does="removes",
         also=("destroy", "drop", "erase", "remove"),
@@ -247,14 +254,13 @@ _ROWS: tuple[Verb, ...] = (
         told="creates one `{}`, or compares the one that is there and leaves it",
         told_without="creates one `{}` where there is none",
         row="known", does="makes", is_whole=True, outcomes=("created", "unchanged"), arises=("create",),
-        takes_values=True, is_given_once=True, sets=True, effects=True, is_first=True),
+        takes_values=True, is_given_once=True, effects=True, is_first=True),
     Verb(
         name="put", word="creates or replaces", told="creates one `{}`, replaces the one that is there, or leaves it",
         told_without="creates one `{}`, or replaces the one that is there",
         row="known", does="makes", is_whole=True, outcomes=("created", "replaced", "unchanged"),
         also=("ensure", "replace", "upsert", "overwrite"),
-        arises=("create", "update"), takes_values=True, sets=True, effects=True,
-        as_effect=True, answer="the row",
+        arises=("create", "update"), takes_values=True, effects=True, as_effect=True, answer="the row",
         by_itself=(
             "may find the row in any state",
             "a transition can follow where `replaced` is the only outcome that is stated, or is not stated"),
@@ -270,8 +276,8 @@ _ROWS: tuple[Verb, ...] = (
     Verb(
         name="sign in", word="signs in to", told="signs in to one `{}`", row="found",
         also=("login", "log in", "signin", "authenticate"),
-        takes_values=True, is_given_once=True, sets=True, effects=True, etag=False, issues=True, ends=True,
-        is_first=True,
+        takes_values=True, is_given_once=True, effects=True, etag=False, issues=True, ends="may",
+        is_first=True, answer="a token",
         page=Page(
             "Checks a password, or, with `grant`, the secret of a client; with `issues`, whoever knew it is given a "
             "credential. Else it is `sign in refused`.",
@@ -279,12 +285,12 @@ _ROWS: tuple[Verb, ...] = (
             "the row, `caller.credential`, `granted`")),
     Verb(
         name=GRANT, of="sign in", word="grants a token to", told="grants a token to one `{}`", row="found",
-        arises=("sign in",), meanings=("granted tokens",), takes_values=True, sets=True, etag=False, issues=True,
-        ends=True),
+        arises=("sign in",), meanings=("granted tokens",), takes_values=True, etag=False, issues=True,
+        ends="may", grants=True, answer="a token"),
     Verb(
         name="sign out", word="signs out of", told="ends credentials that were issued to one `{}`", row="caller's",
         also=("logout", "log out", "signout", "log off"), meanings=("ended credentials",),
-        effects=True, etag=False, ends=True, answer="nothing",
+        effects=True, etag=False, ends="has to", answer="nothing",
         by_itself=("changes no row", "credentials of a row that is changed end by `ends`"),
         page=Page(
             "Ends credentials that the service issued: which, `ends` says.",
@@ -300,7 +306,7 @@ _ROWS: tuple[Verb, ...] = (
     Verb(
         name="stream event", word="streams", told="streams events", row="none",
         meanings=("who is told of events", "streams"),
-        acts_on="events", writes=False, guarded=False, etag=False,
+        acts_on="events", writes=False, etag=False, answer="events",
         page=Page(
             "Tells of events as they happen, as long as the caller listens (part 6).", "none", _NONE, "`stream`")),
     Verb(
@@ -322,7 +328,7 @@ VERBS: Final[Mapping[str, Verb]] = {name: verb for name, verb in KINDS.items() i
 
 TRANSITION: Final = Verb(
     name="transition", word="takes a transition of", told="takes the transition `{}` of one `{}`", row="named",
-    does="changes", takes_values=True, sets=True, effects=True, issues=True, ends=True,
+    does="changes", takes_values=True, moves=True, effects=True, issues=True, ends="may",
     of_all=True, after_call=True, answer="the row",
     page=Page(
         "Takes that transition of part 3, if the row is in one of its `from`; else it is an `illegal transition`.",
@@ -356,14 +362,16 @@ def kind_by(verb: str, outcomes: Collection[str], grants: bool) -> str:
     return "delete if there" if verb == "delete" and "absent" in outcomes else verb
 
 
-def instead_of(outcomes: Collection[str]) -> Mapping[str, str]:
-    """Of `put` whose responses state some outcomes: what each of the others is refused as, or which it counts as."""
+def instead_of(verb: str, outcomes: Collection[str]) -> Mapping[str, str]:
+    """Of a verb whose responses state some outcomes: what each of the others is refused as, or which it counts as. Of
+    `delete` one that is not stated is nothing else."""
+    every = kind_of(kind_of(verb).of or verb).outcomes
     found = {
         "created": "not found",
         "replaced": "different" if "unchanged" in outcomes else "conflict",
         "unchanged": "replaced" if "replaced" in outcomes else "conflict",
     }
-    return {outcome: told for outcome, told in found.items() if outcome not in outcomes}
+    return {outcome: told for outcome, told in found.items() if outcome in every and outcome not in outcomes}
 
 
 # The resources that the language has itself

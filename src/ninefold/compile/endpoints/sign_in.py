@@ -26,7 +26,6 @@ from ninefold.compile.upheld import Change, upheld
 from ninefold.compile.which_rows import path_conditions, says_which
 from ninefold.diagnostics.frozen import replace
 from ninefold.expressions.tree import Select, Variable
-from ninefold.language.verbs import GRANT
 from ninefold.plan.authentication import PasswordCheck
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.held import Held
@@ -81,7 +80,7 @@ def sign_in(operation: stated.SignIn, admission: Admission, perspective: Perspec
         text = _changed(name, computed, assigns, which, told.returning)
     else:
         text = pieces("SELECT " + told.returning + f" FROM {name} AS {name}" + which)
-    kind = Grant if operation.verb == GRANT else SignIn
+    kind = Grant if operation.kind.grants else SignIn
     return kind(
         resource=resource.name,
         response=response,
@@ -128,7 +127,7 @@ def _changed(
 
 def _granted(operation: Mutation, resource: Resource, perspective: Perspective) -> list[Requirement]:
     """Of a grant: what is asked for is no more than the client may have."""
-    if operation.verb != GRANT:
+    if not operation.kind.grants:
         return []
     issued = next(each.verified for each in perspective.checked.schemes if each.name == operation.issues)
     assert isinstance(issued, Issued)

@@ -213,7 +213,7 @@ def _current(
     """The row as it is, for whoever may change it; to a client of an older version, also as it was then."""
     wanted = dict.fromkeys(name for assign in assigns for name in assign.reads)
     older: list[Field] = []
-    if operation.verb == "update":
+    if operation.kind.patches:
         named = [resource.as_given(leaf.field) for leaf in operation.takes.body or ()]
         edits = operation.patch == "json-patch"
         edited = [field for field in named if edits or isinstance(field.type, Anything | Object)]

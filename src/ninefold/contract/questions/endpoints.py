@@ -30,7 +30,7 @@ from ninefold.language.question import OpenQuestion, Question
 from ninefold.language.requests import DOES, ORDER, REQUEST_MEDIA_TYPE, UNKNOWN_MEMBERS, UNKNOWN_PARAMETERS, Requests
 from ninefold.language.responses import RESPONSES
 from ninefold.language.routes import WITHOUT_CONTENT, PathName
-from ninefold.language.verbs import kind_of
+from ninefold.language.verbs import instead_of, kind_of
 
 
 def ask(survey: Survey) -> Iterator[OpenQuestion]:
@@ -117,29 +117,36 @@ def _of_endpoint(survey: Survey, endpoint: Endpoint) -> Iterator[OpenQuestion]:
     bodied = endpoint.body is not None or takes_values(endpoint)
     if bodied and (at := unanswered(endpoint.body, span)):
         yield blocking(BODY, key, at, own)
-    verbs = {action.verb for action in actions(endpoint)}
-    patched = "update" in verbs and bodied and _may_give_fields(survey, endpoint)
+    kinds = [kind_of(action.verb) for action in actions(endpoint)]
+    patched = any(each.patches for each in kinds) and bodied and _may_give_fields(survey, endpoint)
     if patched and (at := unanswered(endpoint.patch, endpoint.span)):
         yield blocking(PATCH, key, at, own)
-    if "sign in" in verbs and endpoint.grant is not None and (at := unanswered(endpoint.grant, endpoint.span)):
+    signs_in = any(each.row == "found" for each in kinds)
+    if signs_in and endpoint.grant is not None and (at := unanswered(endpoint.grant, endpoint.span)):
         yield blocking(DOES, key, at, own, f"by which grant clients sign in by `{key}`")
-    if "sign out" in verbs and (at := unanswered(endpoint.ends, endpoint.span)):
+    if any(each.ends == "has to" for each in kinds) and (at := unanswered(endpoint.ends, endpoint.span)):
         yield blocking(ENDED, key, at, own)
     if (at := unanswered(endpoint.responses, span)) and not endpoint.is_refused:
         yield blocking(RESPONSES, key, at, own)
     shown = value_of(endpoint.responses) or ()
-    outcomes = endpoint.outcomes
-    if "put" in verbs and shown and not outcomes:
-        words = f"which outcomes of `{key}` are stated: `created`, `replaced`, `unchanged`"
+    for words in _outcomes_asked(endpoint) if shown else ():
         yield blocking(RESPONSES, key, At(shown[0].span), own, words)
-    if "delete if there" in verbs and shown and "deleted" not in outcomes:
-        yield blocking(RESPONSES, key, At(shown[0].span), own, f"what `{key}` answers where it is deleted")
     for response in shown:
         if at := unanswered(response.content, response.span):
             yield blocking(RESPONSES, key, at, own, f"what `{key}` answers with {response.status}")
     if endpoint.lists:
         if at := unanswered(endpoint.sort, endpoint.span):
             yield blocking(ORDER, key, at, own)
+
+
+def _outcomes_asked(endpoint: Endpoint) -> Iterator[str]:
+    """What responses have to say of the outcomes that they do not state, and that are nothing else then."""
+    stated = endpoint.outcomes
+    for verb, every in ((each.verb, kind_of(each.verb).outcomes) for each in actions(endpoint)):
+        if every and not stated:
+            yield f"which outcomes of `{endpoint.key}` are stated: {', '.join(f'`{each}`' for each in every)}"
+        for outcome in sorted({*every} - stated - instead_of(verb, stated).keys()) if stated else ():
+            yield f"what `{endpoint.key}` answers where it is {outcome}"
 
 
 def _may_give_fields(survey: Survey, endpoint: Endpoint) -> bool:

@@ -159,7 +159,7 @@ def _without_maker(survey: Survey, resource: Resource, field: Field) -> tuple[st
 def _gives(survey: Survey, endpoint: Endpoint, resource: str, field: Field) -> bool:
     """Whether every row of the resource that an endpoint creates is given the field: by its effects, which have nothing
     but their `sets`, and by what it does itself."""
-    effects = [each for each in survey.effects(endpoint) if (each.verb, each.subject) == ("create", resource)]
+    effects = [each for each in survey.effects(endpoint) if each.subject == resource and kind_of(each.verb).makes]
     if not all(any(assignment.name == field.name for assignment in each.sets) for each in effects):
         return False
     if not any(kind_of(action.verb).makes and action.subject == resource for action in actions(endpoint)):

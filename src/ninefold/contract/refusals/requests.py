@@ -22,7 +22,7 @@ from ninefold.language.limits import narrowed, reached
 from ninefold.language.requests import Requests
 from ninefold.language.routes import PathName
 from ninefold.language.shapes import FORM
-from ninefold.language.verbs import GRANT
+from ninefold.language.verbs import kind_of
 from ninefold.plan.events import RESUME, RESUMED_BY, WEBSOCKET
 from ninefold.trace.refusal import Refusal
 
@@ -65,11 +65,11 @@ def of_callers(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
 
 def _of_credentials(endpoint: Endpoint, first: str | None) -> Iterator[Refusal]:
     """What refuses a request that issues or ends credentials."""
-    at, verbs = endpoint.span, {action.verb for action in actions(endpoint)}
+    at, kinds = endpoint.span, [kind_of(action.verb) for action in actions(endpoint)]
     if any(signs_out_caller(endpoint, action) for action in actions(endpoint)):
         words = "the row that the credential belongs to has gone since it was looked up"
         yield Refusal("unauthenticated", Step.JUDGED, first, fact=at, words=words, meanings=("ended credentials",))
-    if GRANT in verbs:
+    if any(each.grants for each in kinds):
         words = f"there is no such `{first}`, or the secret is not its secret, or none comes along"
         yield Refusal("sign in refused", Step.JUDGED, first, fact=at, words=words, meanings=("granted tokens",))
         words = "`scope` asks for one that the row may not have"
@@ -80,7 +80,7 @@ def _of_credentials(endpoint: Endpoint, first: str | None) -> Iterator[Refusal]:
         yield Refusal("invalid", Step.BODY, "grant_type", fact=at, words=words, meanings=("granted tokens",))
         words = "the client says in two ways who it is"
         yield Refusal("invalid", Step.BODY, fact=at, words=words, meanings=("granted tokens",))
-    if "sign in" in verbs:
+    elif any(each.row == "found" for each in kinds):
         words = f"there is no such `{first}`, or the password is not its password"
         yield Refusal("sign in refused", Step.JUDGED, first, fact=at, words=words, meanings=("passwords",))
 
@@ -173,7 +173,7 @@ def _of_media_types(survey: Survey, endpoint: Endpoint, requests: Requests, at: 
 
 def _of_members(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span) -> Iterator[Refusal]:
     """What is wrong with the values that a body gives."""
-    grants = any(action.verb == GRANT for action in actions(endpoint))
+    grants = any(kind_of(action.verb).grants for action in actions(endpoint))
     members = () if grants else given(survey, endpoint)
     if isinstance(endpoint.body, Shown) and not any(each.resource in survey.graph.resources for each in members):
         yield Refusal("invalid", Step.BODY, fact=at, words="the body is not as is stated of it", meanings=("values",))

@@ -73,7 +73,7 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         for guard in (value_of(each.check) or ()) if each is not None else ():
             yield _check(guard, Step.JUDGED, first, each, number)
     conditional = endpoint.etag.span if isinstance(endpoint.etag, Shown) else None
-    own = next((each for each in actions(endpoint) if kind_of(each.verb).acts_on != "a function"), None)
+    own = next((each for each in actions(endpoint) if not each.calls), None)
     kind = None if own is None or own.all else kind_of(own.verb)
     if kind is not None and (kind.is_conditional or (not kind.writes and _is_conditional(survey, endpoint))):
         words = "`If-Match` names other entity tags than that of what GET shows now"
@@ -154,7 +154,7 @@ def _sought(survey: Survey, endpoint: Endpoint) -> Iterator[tuple[str, Span]]:
     row = named[-1].span if named else where
     for action in actions(endpoint)[:1]:  # what follows acts on the same row
         own = action.resource
-        signs_out = action.verb == "sign out" and not signs_out_caller(endpoint, action)
+        signs_out = kind_of(action.verb).row == "caller's" and not signs_out_caller(endpoint, action)
         on_one = kind_of(action.verb).row == "named" and not action.all
         if own is not None and (on_one or signs_out):
             found.setdefault(own, row)
@@ -227,7 +227,7 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         if each.word == "restrict":
             words = f"a row refers to it by `{each.subject}`"
             yield Refusal("conflict", Step.JUDGED, own, fact=each.span, words=words, meanings=("cascades",))
-    edits = any(each.verb == "update" for each in actions(endpoint))
+    edits = any(kind_of(each.verb).patches for each in actions(endpoint))
     if edits and endpoint.is_edited and endpoint.patch is not None:
         words = f"an edit needs something of the `{own}` that is not there"
         yield Refusal("conflict", Step.BODY, own, fact=endpoint.patch.span, words=words)
@@ -301,7 +301,7 @@ def _of_effect(
         yield Refusal("illegal transition", Step.DONE, resource, fact=at, words=words)
     for guard in (value_of(transition.check) or ()) if transition is not None else ():
         yield _check(guard, Step.DONE, resource, transition)
-    for each in referring(survey, survey.graph.falling_with(resource)) if effect.verb == "delete" else ():
+    for each in referring(survey, survey.graph.falling_with(resource)) if kind_of(effect.verb).removes else ():
         if each.word == "restrict":
             words = f"a row refers to the `{resource}` by `{each.subject}`"
             yield Refusal("conflict", Step.DONE, resource, fact=each.span, words=words, meanings=("cascades",))

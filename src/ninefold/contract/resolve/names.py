@@ -216,7 +216,7 @@ class _Uses:
             self.use(name, self.known.functions, "one of the `functions`")
         for action in does:
             self.use_action(action, "an endpoint")
-        subjects = {action.subject for action in does if action.subject is not None and action.verb != "call"}
+        subjects = {action.resource for action in does if action.resource is not None}
         if len(subjects) == 1:
             resource = subjects.pop()
             self.sets(endpoint.sets, resource)
@@ -242,7 +242,7 @@ class _Uses:
     def use_action(self, action: Action, whose: str) -> None:
         """Only what is done to the language's own resources: others are judged where actions are read."""
         own = self.known.resources
-        if action.subject in READ_ONLY and action.verb != "call" and own is not None and action.subject not in own:
+        if action.resource in READ_ONLY and own is not None and action.resource not in own:
             self.read_only(action, whose)
 
     def read_only(self, action: Action, whose: str) -> None:

@@ -14,7 +14,7 @@ from ninefold.language.actions import Action
 from ninefold.language.conditions import CONDITIONS, NO_ENDPOINT, PLACES, Step, narrowing_of
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
-from ninefold.language.verbs import OUTCOMES, instead_of, kind_of
+from ninefold.language.verbs import OUTCOMES, instead_of
 from ninefold.tools.explain.errors import own_code
 from ninefold.tools.explain.explanation import Cause, Item
 from ninefold.tools.explain.grounds import Grounds
@@ -28,10 +28,12 @@ def of_puts(g: Grounds) -> Iterator[str]:
     """One line for each `put`, in each of its cases: what becomes of the outcomes that its responses do not state."""
     for endpoint in g.survey.endpoints:
         action = next(iter(actions(endpoint)), None)
-        if action is None or (kind_of(action.verb).of or action.verb) != "put" or not endpoint.outcomes:
+        if action is None or not endpoint.outcomes:
             continue
         arising = {*OUTCOMES, *(each.condition for each, _ in every_refusal(g, endpoint))}
-        found = [(outcome, told) for outcome, told in instead_of(endpoint.outcomes).items() if told in arising]
+        found = [
+            (outcome, told) for outcome, told in instead_of(action.verb, endpoint.outcomes).items() if told in arising
+        ]
         told = [_instead(g, endpoint, action, *each) for each in found]
         case = "" if endpoint.called is None else f", in the case `{endpoint.called}`"
         if told:

@@ -14,7 +14,7 @@ from ninefold.language.parameters import Parameter, SortKey
 from ninefold.language.resources import Field
 from ninefold.language.routes import PathName, PathValue
 from ninefold.language.shapes import FORM
-from ninefold.language.verbs import GRANT, TRANSITION, kind_of
+from ninefold.language.verbs import TRANSITION, kind_of
 from ninefold.tools.explain import resources
 from ninefold.tools.explain.explanation import Item
 from ninefold.tools.explain.grounds import Grounds
@@ -53,8 +53,7 @@ def _meanings(action: Action) -> tuple[str, ...]:
 def _deed(action: Action, outcomes: Collection[str] = ()) -> str:
     """`outcomes`: those that have an answer."""
     if action.all:
-        kind = kind_of(action.verb)
-        done = f"takes the transition `{action.verb}` of" if kind is TRANSITION else kind.word
+        done = f"takes the transition `{action.verb}` of" if action.is_transition else kind_of(action.verb).word
         return f"{done} all rows of `{action.subject}` that are left by what follows"
     if action.is_transition:
         return TRANSITION.told.format(action.verb, action.subject)
@@ -153,7 +152,7 @@ def body(g: Grounds, endpoint: Endpoint) -> list[Item]:
     items += [_member(g, each) for each in given(g.survey, endpoint)]
     if stated is not None and stated.template is not None:
         items += [_constant(g, each) for each in constants(stated.template)]
-    if any(action.verb == GRANT for action in actions(endpoint)):
+    if any(kind_of(action.verb).grants for action in actions(endpoint)):
         words = "`/grant_type` and `/scope` say what is asked for"
         items.append(g.item(words, endpoint.span, meanings=("granted tokens", "granted scopes")))
     if value_of(of_all) is not None or endpoint.requests is not None:

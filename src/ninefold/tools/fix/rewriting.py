@@ -9,6 +9,7 @@ from typing import Final
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.successors import scalars_of
+from ninefold.language.verbs import kind_of
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, is_word
 from ninefold.tools.fix import expressions, words
 from ninefold.tools.fix.expressions import Said
@@ -149,13 +150,16 @@ def text_of(mapping: Mapping, key: str) -> str | None:
     return entry.value.text
 
 
+def _calls(text: str) -> bool:
+    return kind_of(text.rpartition(" ")[0].rstrip()).acts_on == "a function"
+
+
 def action_of(does: Entry | None) -> tuple[str, str]:
     """The verb and the resource of the first thing that is done."""
     value = does.value if does is not None else None
     if isinstance(value, Sequence):
-        value = next(
-            (each for each in value.items if isinstance(each, Scalar) and not each.text.startswith("call ")), None
-        )
+        written = (each for each in value.items if isinstance(each, Scalar))
+        value = next((each for each in written if not _calls(each.text)), None)
     if not isinstance(value, Scalar) or " " not in value.text:
         return (value.text if isinstance(value, Scalar) else "", "")
     verb, _, resource = value.text.rpartition(" ")

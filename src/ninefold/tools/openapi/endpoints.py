@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from ninefold.language import authentication as stated
 from ninefold.language.authentication import ANYONE, Every
 from ninefold.language.fact import StatedNone, text_of, value_of
-from ninefold.language.verbs import GRANT
 from ninefold.plan.routes import PathParameter, Segment
 from ninefold.tools.openapi import responses as answers
 from ninefold.tools.openapi import service as of_service
@@ -152,7 +151,7 @@ def _granted(scheme: stated.Scheme, scopes: list[str], service: Service) -> Json
     takes a URL that is relative to the server's."""
     for endpoint in service.endpoints:
         issued = text_of(endpoint.stated.issues)
-        if endpoint.checked.verb == GRANT and issued == scheme.name:
+        if endpoint.checked.kind.grants and issued == scheme.name:
             path = "/".join(each for each in endpoint.route.segments if isinstance(each, str))
             words = dict.fromkeys(scopes, "")
             return {"clientCredentials": {"tokenUrl": path, "scopes": words}}

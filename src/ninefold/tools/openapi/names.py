@@ -39,7 +39,8 @@ def _operation_ids(service: Service) -> dict[str, str]:
             continue
         method, _, path = key.partition(" ")
         words = _WORD.findall(path)
-        told_by_path = endpoint.does == "compute" or key in service.doing_several
+        computes = endpoint.stated.call is None and endpoint.checked.kind.acts_on == "nothing"
+        told_by_path = computes or key in service.doing_several
         name = camel(method.lower(), *words) if told_by_path else camel(*_WORD.findall(endpoint.does))
         if name in taken:
             name = "_".join((name, *words))
@@ -76,8 +77,8 @@ def _named(operation: Json, name: str, body_name: str, schemas: Json) -> Json:
 def _body_name(endpoint: Endpoint, name: str, service: Service) -> str:
     """`order.create` of what does `create order`."""
     verb, _, resource = endpoint.does.rpartition(" ")
-    of_one = verb and verb != "call" and "," not in verb and endpoint.stated.key not in service.doing_several
-    return f"{resource}.{verb}" if of_one else f"{name}.body"
+    is_one = endpoint.stated.call is None and endpoint.stated.key not in service.doing_several
+    return f"{resource}.{verb}" if is_one and verb and "," not in verb else f"{name}.body"
 
 
 def _components(content: Json, name: str, schemas: Json, instead: str | None = None) -> Json:

@@ -27,7 +27,7 @@ def responses(endpoint: Endpoint, shared: Json, service: Service) -> Json:
         good: Json = {"description": words} | headers
         if response.content is not None and endpoint.route.offers is not None:
             good["content"] = {endpoint.route.offers: {"schema": value_or_null(response.content, service)}}
-        elif endpoint.checked.verb == "stream event" and endpoint.route.offers is not None:
+        elif endpoint.checked.kind.streams and endpoint.route.offers is not None:
             # A stream of events never ends, and is no JSON: OpenAPI 3.1 has no schema for its pieces.
             good["content"] = {endpoint.route.offers: {"schema": TEXT}}
         if any(isinstance(each, Stream) and each.websocket for each in operations):

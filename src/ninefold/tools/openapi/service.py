@@ -51,7 +51,7 @@ class Endpoint:
         """What it does, in the contract's words: `create order`."""
         actions, call = value_of(self.stated.does) or (), self.stated.call
         if call is not None:
-            actions = (call, *(each for each in actions if each.verb != "compute"))
+            actions = (call, *(each for each in actions if each.resource is not None))
         return ", ".join(each.written for each in actions)
 
 

@@ -287,7 +287,7 @@ def _becomes(found: checked.Endpoint, served: Checked | None) -> str | None:
     if mutation is not None and mutation.transition is not None:
         return mutation.transition.to
     machine = None if served is None or found.resource is None else served.resources[found.resource].machine
-    return machine.initial if machine is not None and found.verb == "create" else None
+    return machine.initial if machine is not None and found.kind.row == "new" else None
 
 
 def _in_one_line(expression: Expression) -> str:

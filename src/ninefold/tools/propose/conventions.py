@@ -200,10 +200,9 @@ def _order(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 def _delivery(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     """What is not said of webhooks or of a stream; of neither is anything said, then what is served decides."""
     delivery = value_of(survey.contract.events.delivery)
-    verbs = {action.verb for endpoint in survey.endpoints for action in actions(endpoint)}
     webhooks = tuple(_webhooks(value_of(delivery.webhooks) if delivery is not None else None))
     stream = tuple(_stream(delivery.stream if delivery is not None else None))
-    if subject == "delivery" and "stream event" in verbs:
+    if subject == "delivery" and any(each.streams for each in survey.endpoints):
         return (*webhooks, *stream) if any(survey.subscribes(each) for each in survey.endpoints) else stream
     if subject == "stream":
         return stream

@@ -41,6 +41,7 @@ _GRANTED = (
     "{200: {access_token: caller.credential, token_type: \"'Bearer'\", expires_in: granted.expires_in,"
     " scope: granted.scope}}"
 )
+_NOTHING = "{204: none}", DELETED
 
 
 def responses(survey: Survey, subject: str) -> tuple[Proposed, ...]:
@@ -60,24 +61,24 @@ def responses(survey: Survey, subject: str) -> tuple[Proposed, ...]:
 
 def _answer(survey: Survey, endpoint: Endpoint, action: Action) -> tuple[str, str] | None:
     """The responses on one line, and their source."""
-    own = survey.graph.resources.get(action.subject or "")
-    match action.verb:
-        case "create" if action.subject == survey.graph.subscription:
-            return _SUBSCRIBED.format(", secret: issued.secret" * survey.contract.events.are_signed), WEBHOOKS
-        case "stream event":
+    own, kind = survey.graph.resources.get(action.subject or ""), kind_of(action.verb)
+    of_subscriptions = action.subject is not None and action.subject == survey.graph.subscription
+    match kind.answer:
+        case "events":
             return "{200: stream}", EVENT_STREAM
-        case "grant token":
-            return _GRANTED, TOKEN
-        case "sign in":
-            return _SIGNED_IN, TOKEN
-        case "delete" if action.subject == survey.graph.subscription:
-            return "{204: none}", DELETED
+        case "a token":
+            return _GRANTED if kind.grants else _SIGNED_IN, TOKEN
+        case "the new row" if of_subscriptions:
+            return _SUBSCRIBED.format(", secret: issued.secret" * survey.contract.events.are_signed), WEBHOOKS
+        case "nothing" if of_subscriptions:
+            return _NOTHING
     if own is None or is_open(own.primary_key):
         return None  # what is known by nothing has no row to show yet
-    answer = kind_of(action.verb).answer
-    if answer == "nothing" or action.all:
-        return "{204: none}", DELETED
-    match answer:
+    if action.all:
+        return _NOTHING
+    match kind.answer:
+        case "nothing":
+            return _NOTHING
         case "the new row":
             return f"{{201: {_made(own, endpoint)}}}", CREATED
         case "a page":
@@ -86,8 +87,8 @@ def _answer(survey: Survey, endpoint: Endpoint, action: Action) -> tuple[str, st
             return f"{{200: {shown}}}", LISTED
         case "the row":
             shown = f"{{200: {own.name}}}"
-            return (f"{{replaced: {shown}}}" if action.verb == "put" else shown), SHOWN
-        case _:
+            return (f"{{replaced: {shown}}}" if "replaced" in kind.outcomes else shown), SHOWN
+        case None:
             return None
 
 
@@ -110,11 +111,11 @@ def _made(resource: Resource, endpoint: Endpoint) -> str:
 def _location(survey: Survey, endpoint: Endpoint, action: Action) -> str | None:
     """Where the row is read that was made, as an expression in YAML; None: nowhere that could be told from the row."""
     own = survey.graph.resources.get(action.subject or "")
-    if action.verb != "create" or action.all or own is None or not is_open(endpoint.headers):
+    if kind_of(action.verb).answer != "the new row" or action.all or own is None or not is_open(endpoint.headers):
         return None
     for other in survey.endpoints:
         read = next(iter(actions(other)), None)
-        if other.method == "GET" and read is not None and (read.verb, read.subject) == ("read", own.name):
+        if other.method == "GET" and read is not None and read.subject == own.name and kind_of(read.verb).reads_one:
             path = _path(survey, own, other)
             if path is not None:
                 return path
