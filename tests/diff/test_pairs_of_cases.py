@@ -50,6 +50,7 @@ def test_a_member_more_is_compatible_wherever_unknown_ones_are_refused(own: str)
     assert [each.verdict for each in found.findings] == ["compatible"]
 
 
+@pytest.mark.parametrize("responses", ["{204: none}", "{deleted: {204: none}, absent: {204: none}}"])
 @pytest.mark.parametrize(
     ("was", "now", "verdict"),
     [
@@ -65,11 +66,13 @@ def test_a_member_more_is_compatible_wherever_unknown_ones_are_refused(own: str)
     ],
 )
 def test_what_keeps_a_row_keeps_what_it_would_fall_with(
-    was: tuple[str, str], now: tuple[str, str], verdict: Verdict | None
+    was: tuple[str, str], now: tuple[str, str], verdict: Verdict | None, responses: str
 ) -> None:
     """Requests delete projects, and tasks and steps only with them: what is said of tasks, and of steps."""
     [directory] = [each for each in DIRECTORIES if each.name == "tasks-of-projects-in-nested-paths"]
     text = (directory / "contract.md").read_text(encoding="utf-8")
+    deletes = "DELETE /projects/{slug}: {does: delete project, responses: "
+    text = edited(text, [[deletes + "{204: none}", deletes + responses]])
 
     def stated(words: tuple[str, str]) -> Loaded:
         pairs = zip(("tasks", "steps"), words, strict=True)
@@ -78,3 +81,38 @@ def test_what_keeps_a_row_keeps_what_it_would_fall_with(
 
     effects = [one for each in diff(stated(was), stated(now)).findings for one in each.effects]
     assert [one.verdict for one in effects if one.audience == "senders"] == ([] if verdict is None else [verdict])
+
+
+NOTES = """
+purpose: Keeps notes.
+resources:
+  note:
+    primary key: id
+    fields: {id: {type: integer}, title: {type: string}}
+    required: [title]
+states: none
+endpoints:
+  requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
+  produces: application/json
+  PUT /notes/{id}: {does: put note, body: [title], responses: RESPONSES}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
+events: none
+errors: none
+limits: none
+versioning: none
+"""
+
+
+@pytest.mark.parametrize(
+    ("responses", "told"),
+    [
+        ("{created: {201: note}, replaced: {200: note}}", {"senders": "look", "operators": "look"}),
+        ("{created: {201: note}, unchanged: {200: note}}", {"senders": "look", "operators": "look"}),
+        ("{replaced: {200: note}}", {}),
+    ],
+)
+def test_who_makes_rows_finds_one_that_the_contract_states(responses: str, told: dict[Audience, Verdict]) -> None:
+    old = NOTES.replace("RESPONSES", responses)
+    new = edited(old, [["    required: [title]\n", "    required: [title]\n    records: [{id: 1, title: A}]\n"]])
+    found = diff(loaded("old.yaml", old), loaded("new.yaml", new)).findings
+    assert _by_audience([one for each in found for one in each.effects]) == told

@@ -16,6 +16,7 @@ from ninefold.diff.shown import members_read
 from ninefold.diff.verdicts import WHO, Direction, Effect, Promise, effects, side_of
 from ninefold.language.fact import text_of, value_of
 from ninefold.language.key import Side
+from ninefold.language.verbs import kind_of
 from ninefold.plan.problems import ErrorCode
 from ninefold.plan.service import ServicePlan
 from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence, is_word
@@ -96,7 +97,7 @@ def of_records(
     come = sorted({resource for resource, key in now.keys() - was.keys() if key})
     for resource in come:
         yield Effect("readers", "compatible", "show more rows", f"there are more rows of {resource}")
-        if any({("create", resource), ("put", resource)} & taken for taken in both.once(_taken_in_both)):
+        if any(of == resource and kind_of(verb).makes for taken in both.once(_taken_in_both) for verb, of in taken):
             yield Effect("senders", "look", None, f"{resource}: who gives what identifies a new row finds it there")
             yield Effect("operators", "look", None, f"{resource}: a row with the key of a new one is given its values")
         if resource in admitting:
@@ -321,7 +322,7 @@ def _refused(change: Change, both: Both, promise: Promise) -> Iterator[Effect]:
 
 def _refusing_in_both(both: Both) -> tuple[dict[tuple[str, ...], int], ...]:
     taken, remain = both.once(_taken_in_both)
-    deleted = {subject for verb, subject in taken & remain if verb == "delete" and subject is not None}
+    deleted = {subject for verb, subject in taken & remain if kind_of(verb).removes and subject is not None}
     return tuple(dict(_refusing(each, deleted)) for each in _contracts(both))
 
 
