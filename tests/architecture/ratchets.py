@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import gc
 import os
-from collections.abc import Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import grimp
 from ninefold.language.conditions import CONDITIONS
 from ninefold.language.meanings import meanings
 from ninefold.language.table import counted, shapes, told_verbs
-from ninefold.language.verbs import KINDS
+from ninefold.language.verbs import KINDS, TRANSITION
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src"
@@ -130,6 +132,76 @@ def _verb(node: ast.expr | None) -> str | None:
             return name
         case _:
             return None
+
+
+def names_of_verbs() -> dict[str, int]:
+    """How often a verb is asked for by its name, by `file: what is compared`."""
+    named = (f"[\"']{name} ?[\"']" for name in (*KINDS, TRANSITION.name))
+    words = re.compile("|".join((*named, *NAMES_OF_VERBS)))
+    told = [file for file, text in _sources().items() if file != TABLE and file in trees() and words.search(text)]
+    return dict(Counter(f"{file}: {asked}" for file in told for asked in asks(trees()[file])))
+
+
+def asks(tree: ast.Module) -> Iterator[str]:
+    """What is compared with the name of a verb, or with what holds one: by an operator, by a pattern, as a text that
+    starts so, or by a mapping that has such names for keys, and nothing else."""
+    constants = NAMES_OF_VERBS.union(*map(_constants_of_verbs, tree.body))
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(left=left, comparators=others):
+                yield from _asked((left, *others), constants)
+            case ast.BinOp(left=ast.Set() as left, right=right) | ast.BinOp(left=left, right=ast.Set() as right):
+                yield from _asked((left, right), constants)
+            case ast.Call(func=ast.Attribute(value=value, attr="startswith"), args=[prefix]):
+                yield from _asked((value, prefix), constants)
+            case ast.Match(subject=subject, cases=cases):
+                within = (pattern for case in cases for pattern in ast.walk(case.pattern))
+                named = [each.value for each in within if isinstance(each, ast.MatchValue)]
+                yield from (ast.unparse(subject) for each in named if _is_named(each, constants))
+            case ast.Dict(keys=keys) if keys and all(_is_named(key, constants) for key in keys):
+                yield ast.unparse(node)
+            case _:
+                pass
+
+
+def _asked(sides: Sequence[ast.expr], constants: Set[str]) -> Iterator[str]:
+    """The sides that name no verb, where one does."""
+    unnamed = [side for side in sides if not any(_is_named(part, constants) for part in _parts(side))]
+    if len(unnamed) < len(sides):
+        yield ", ".join(map(ast.unparse, unnamed))
+
+
+def _parts(node: ast.expr) -> Iterator[ast.expr]:
+    """What a display holds, or what is chosen of; else the expression itself."""
+    match node:
+        case ast.Tuple(elts=held) | ast.Set(elts=held) | ast.List(elts=held):
+            yield from (part for each in held for part in _parts(each))
+        case ast.IfExp(body=one, orelse=other):
+            yield from (*_parts(one), *_parts(other))
+        case _:
+            yield node
+
+
+def _is_named(node: ast.expr | None, constants: Set[str]) -> bool:
+    match node:
+        case ast.Constant(value=str(value)):
+            return value.rstrip() in (*KINDS, TRANSITION.name)
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in constants
+        case _:
+            return False
+
+
+def _constants_of_verbs(node: ast.stmt) -> Iterator[str]:
+    match node:
+        case (
+            ast.Assign(targets=[ast.Name(id=name)], value=value)
+            | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+        ):
+            if all(_is_named(part, NAMES_OF_VERBS) for part in _parts(value)):
+                yield name
+        case _:
+            pass
 
 
 def in_all() -> dict[str, int]:
