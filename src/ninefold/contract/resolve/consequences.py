@@ -98,8 +98,7 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
     # Where nothing seems to grant tokens, nothing is asked of who wants one.
     below = _words(document, beside).union(CONDITIONS_OF_GRANTS if "grant" in skipped else ())
     skipped |= below
-    unread_in = _Unread(document, said)
-    written = Written(document)
+    unread_in, written = _Unread(document, said), Written(document)
     # What is done to a resource that has states is as unknown as the resource.
     undone = _reading(unknown & {entry.name for entry in document.part("states").facts.entries})
     names, unread, wrong = _reading(refused), _reading(unknown), _reading(faulty)
@@ -113,13 +112,10 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
             return True
         if each.of or each.code.severity is Severity.NOTE:
             return False
-        if unread_in.may_be_why(each) or _is_not_there(each, skipped):
+        if unread_in.may_be_why(each) or _is_not_there(each, skipped) or unread_in.goes_by_another_path(each):
             return True
-        if unread_in.goes_by_another_path(each):
-            return True
-        if any(one.holds(each) for one in misread) or _is_of_skipped(each, skipped):
-            return True
-        if each.span in unshaped and _is_of_meaning(each):
+        of_misread = any(one.holds(each) for one in misread) or (each.span in unshaped and _is_of_meaning(each))
+        if of_misread or _is_of_skipped(each, skipped):
             return True
         quoted = QUOTED.findall(each.message)
         if each.code.id in HAS_NO and not mixed.isdisjoint(quoted):
@@ -136,10 +132,8 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
         if of_expressions or each.code in (UNDECLARED, NOT_AN_ACTION):
             if _found(names, told) or _found(names, place):
                 return True
-        if each.code is NOT_AN_ACTION and _found(undone, told):
-            return True
         if not of_expressions or each.code is UNREADABLE:
-            return False
+            return each.code is NOT_AN_ACTION and _found(undone, told)
         if _found(unread, told) or _found(unread, place):
             return True
         # What has no such name was known: a type that is not known finds every name.
