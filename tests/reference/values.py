@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -136,7 +137,13 @@ def parsed(data: bytes) -> Any:
     def refuse(constant: str) -> Any:
         raise ValueError(constant)
 
-    return json.loads(data.decode("utf-8"), parse_constant=refuse)
+    def number(written: str) -> int | float:
+        """A double; an integer in 64 bits that none is, as itself."""
+        exact, value = Decimal(written), float(written)
+        is_kept = abs(value) <= 2.0**63 and exact == exact.to_integral_value() and exact != Decimal(value)
+        return int(exact) if is_kept else value
+
+    return json.loads(data.decode("utf-8"), parse_constant=refuse, parse_float=number)
 
 
 # ── JSON Schema 2020-12, as far as the random contracts use it ────────────────────────────────────────────────

@@ -14,7 +14,7 @@ from ninefold.runtime.messages.decode import Body
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure
-from ninefold.values import Array, Boolean, Integer, Number, Object, Text
+from ninefold.values import Array, Boolean, Integer, Invalid, Number, Object, Text, integer
 from ninefold.values.json_numbers import decoding, huge
 from ninefold.values.stored import from_sqlite
 
@@ -298,6 +298,25 @@ def test_a_number_means_the_same_in_much_and_in_little(written: str) -> None:
         return type(found), found
 
     assert parsed("") == parsed(" " * 2000)
+
+
+@pytest.mark.parametrize("written", ["{}.0", "{}.000", "{}0e-1", "{}000E-3", "{}e0", "{}.0e+0"])
+@pytest.mark.parametrize(
+    "number", [2**53 + 1, -(2**53) - 1, 2**62 + 1, 2**63 - 1, -(2**63), -(2**63) + 1, 123456789012345678]
+)
+@pytest.mark.parametrize("beside", ["", " " * 2000])
+def test_an_integer_is_itself_whatever_its_form(number: int, written: str, beside: str) -> None:
+    """No double is, and JSON Schema calls it one all the same (2020-12 Validation, 6.1.1)."""
+    data = f'{{"n": {written.format(number)}, "in": [{{"m": {written.format(number)}}}]}}{beside}'.encode()
+    document = parse(data)
+    assert integer(document["n"]) == integer(document["in"][0]["m"]) == number
+
+
+@pytest.mark.parametrize("written", ["9223372036854775808.0", "-9223372036854775809.0", "1" * 400 + ".0", "1e18000"])
+def test_what_is_no_integer_of_64_bits_is_none_in_any_form(written: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        integer(parse(f"[{written}]".encode())[0])
+    assert refused.value.rule == "range"
 
 
 MUCH = f"[{','.join(['1e300'] * 500)}]"

@@ -9,6 +9,7 @@ many is decoded part by part.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
@@ -17,10 +18,24 @@ LITTLE: Final = 1024
 """Bytes or characters of which there are at most some 200 numbers."""
 
 
+EXACT: Final = 15
+"""Characters of a number whose digits a double has all (IEEE 754: 15 digits)."""
+
+
 def huge(written: str) -> int | float:
     """A number; one beyond a double as an integer beyond a double, which keeps no bound and fits in no type."""
     value = float(written)
     return value if abs(value) != float("inf") else beyond(written)
+
+
+def as_written(written: str) -> int | float:
+    """A number that somebody gives: an integer in 64 bits exactly, whatever its form (`9007199254740993.0`,
+    `90071992547409930e-1`), of which a double would be another one; else as `huge`."""
+    value = huge(written)
+    if len(written) <= EXACT or isinstance(value, int) or not value.is_integer() or abs(value) > 2.0**63:
+        return value
+    said = Decimal(written)
+    return int(said) if said == said.to_integral_value() else value
 
 
 def beyond(written: str) -> int:
@@ -36,13 +51,15 @@ def decoding(type_: Any) -> Callable[[bytes | str], Any]:
 
 decoded: Final = decoding(Any)
 
+given: Final = msgspec.json.Decoder(Any, float_hook=as_written).decode
+"""The same of what somebody gives, whose integers are taken as they are written."""
+
 MANY: Final = 16 * 1024
 """Arrays and objects, which take up to half a microsecond each to decode."""
 
 _PART: Final = 16 * 1024
 """Bytes that are decoded in one go."""
 
-_much: Final = msgspec.json.Decoder(Any, float_hook=huge).decode
 _items: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
@@ -52,7 +69,7 @@ def decoded_by_parts(written: Any, deepest: int) -> Any:
     have their turn between them. It raises what `decoding` says; RecursionError where a large part is nested deeper
     than `deepest`. `written`: bytes or a msgspec.Raw."""
     if memoryview(written).nbytes <= _PART:
-        return _much(written)
+        return given(written)
     if deepest < 0:
         raise RecursionError
     begin = bytes(memoryview(written)[:_PART]).lstrip(b" \t\n\r")[:1]
@@ -60,4 +77,4 @@ def decoded_by_parts(written: Any, deepest: int) -> Any:
         return [decoded_by_parts(item, deepest - 1) for item in _items(written)]
     if begin == b"{":
         return {name: decoded_by_parts(member, deepest - 1) for name, member in _members(written).items()}
-    return _much(written)
+    return given(written)

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from ninefold.values.json_numbers import MANY, beyond, decoded, decoded_by_parts, huge
+from ninefold.values.json_numbers import MANY, as_written, beyond, decoded_by_parts, given
 
 DEEPEST = 128
 """How deep arrays and objects may be nested; what is deeper is `malformed`."""
@@ -17,7 +17,7 @@ def parse(data: bytes) -> Any:
     """JSON (RFC 8259) in UTF-8, of bounded depth; of members given twice the last counts. Raises ValueError."""
     opened = data.count(b"[") + data.count(b"{")
     try:
-        document = decoded(data) if opened <= MANY else decoded_by_parts(data, DEEPEST)
+        document = given(data) if opened <= MANY else decoded_by_parts(data, DEEPEST)
     except msgspec.ValidationError:
         # The one thing that is JSON and that it does not take: a number beyond a double.
         document = _with_huge_numbers(data)
@@ -45,7 +45,7 @@ def _with_huge_numbers(data: bytes) -> Any:
 def _huge(written: str) -> int | float:
     if not set(written) & set(".eE"):
         return int(written) if len(written) < 400 else beyond(written)
-    return huge(written)
+    return as_written(written)
 
 
 def _no_number(written: str) -> NoReturn:
