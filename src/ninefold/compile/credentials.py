@@ -14,7 +14,7 @@ from ninefold.compile.requirements import Requirement, Scope
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Constant, Typed
 from ninefold.language.endpoints import Ends
-from ninefold.plan.problems import Condition, Location
+from ninefold.plan.problems import Condition, location
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Ending, Issue, Scopes, Step
 from ninefold.sql import credentials as stored
@@ -114,8 +114,9 @@ def only_granted(resource: Resource, issued: checked.Issued, place: Place, persp
         among = "(SELECT " + dialect.item(of_row, type_) + " FROM " + dialect.items(granted, of_row) + ")"
         there = "(SELECT " + dialect.item(listed, type_) + " FROM " + dialect.items(known, listed) + ")"
         wrong = wrong + " WHERE (" + one + " IN " + among + " AND " + one + " IN " + there + ") IS NOT TRUE"
-    location = Location("body", "/scope", "scope")
-    condition = Condition("invalid", subject="scope", location=location, rule="enum", trace=(place,))
+    condition = Condition(
+        "invalid", subject="scope", location=location("body", ("scope",)), rule="enum", trace=(place,)
+    )
     return Requirement(condition, "NOT EXISTS (" + wrong + ")", Scope.ROW)
 
 

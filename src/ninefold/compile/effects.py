@@ -31,7 +31,7 @@ from ninefold.expressions.tree import Call, Select, Typed, Variable, rewrite
 from ninefold.language.verbs import Verb, kind_of
 from ninefold.plan import writes as plan
 from ninefold.plan.environment import EACH, THIS
-from ninefold.plan.problems import Condition
+from ninefold.plan.problems import ITEM, Condition
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Further, Transition
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
@@ -169,10 +169,6 @@ def given_by_items(effect: Effect) -> tuple[BodyLeaf, ...]:
         return ()
     found = ((name, _member_of_item(value)) for name, value in effect.sets)
     return tuple(BodyLeaf((array, ITEM, *path), name) for name, path in found if path is not None)
-
-
-ITEM = "*"
-"""In the place of an item's position."""
 
 
 def member_of_body(typed: Typed) -> str | None:

@@ -21,10 +21,10 @@ from ninefold.diagnostics.place import Place
 from ninefold.diagnostics.place import Place as PlanPlace
 from ninefold.expressions.tree import Select, Typed, Variable, free_variables, walk
 from ninefold.plan.environment import REVISION_COLUMN
-from ninefold.plan.problems import Condition, Location
+from ninefold.plan.problems import Condition, Location, location
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
 from ninefold.values import Text
-from ninefold.values.pointers import pointer, tokens
+from ninefold.values.pointers import tokens
 
 
 class Scope(Enum):
@@ -290,12 +290,12 @@ def _together(fields: Sequence[Field], resource: Resource, perspective: Perspect
 
 def in_path(name: str) -> Location:
     """A value of the path, by its name there."""
-    return Location("path", pointer((name,)), name)
+    return location("path", (name,))
 
 
 def in_body(at: str) -> Location:
     """A place in the body, called as the client calls it."""
-    return Location("body", at, (tokens(at) or [""])[-1])
+    return location("body", tokens(at))
 
 
 def unique(

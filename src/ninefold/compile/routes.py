@@ -15,7 +15,7 @@ from ninefold.compile import endpoints
 from ninefold.compile.bodies import body
 from ninefold.compile.cases import chosen, common, read_first
 from ninefold.compile.effects import with_effects, with_further
-from ninefold.compile.endpoints.held import left_out, location, may_be_unmade, of_request, says_no_more_than, way_of
+from ninefold.compile.endpoints.held import left_out, may_be_unmade, of_request, says_no_more_than, way_of
 from ninefold.compile.errors import error_shape
 from ninefold.compile.granting import challenge
 from ninefold.compile.perspective import Perspective
@@ -30,6 +30,7 @@ from ninefold.plan import calls as plan
 from ninefold.plan.events import SERVER_SENT_EVENTS
 from ninefold.plan.held import Held, Origin
 from ninefold.plan.operations import Operation
+from ninefold.plan.problems import location
 from ninefold.plan.routes import (
     Admission,
     Blocked,

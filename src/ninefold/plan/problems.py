@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
+from typing import Final
 
 import msgspec
 
@@ -11,6 +12,7 @@ from ninefold.expressions.tree import Typed
 from ninefold.plan.responses import Content, In
 from ninefold.plan.said import Saying
 from ninefold.plan.statement import Statement
+from ninefold.values.pointers import pointer
 
 
 class Condition(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -36,6 +38,16 @@ class Location(msgspec.Struct, frozen=True):
     place: In
     pointer: str
     name: str
+
+
+ITEM: Final = "*"
+"""In a pointer: the place of the position of an item, whichever it is."""
+
+
+def location(place: In, names: Sequence[str]) -> Location:
+    """The value that these names lead to, called as the nearest member is; a body as a whole is `body`."""
+    named = [name for name in names if name != ITEM]
+    return Location(place, pointer(names), named[-1] if named else place)
 
 
 class Judge(msgspec.Struct, frozen=True, omit_defaults=True):

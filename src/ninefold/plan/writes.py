@@ -12,12 +12,11 @@ from ninefold.expressions.tree import Typed
 from ninefold.plan.authentication import PasswordCheck
 from ninefold.plan.events import Event
 from ninefold.plan.held import Held, HeldColumns, Upheld, refusals
-from ninefold.plan.problems import Condition, Judge, Location
+from ninefold.plan.problems import Condition, Judge, location
 from ninefold.plan.responses import Response
 from ninefold.plan.statement import Plainly, ResultColumn, Statement
 from ninefold.values import Type
 from ninefold.values.plain import Plain
-from ninefold.values.pointers import pointer
 
 
 class OfResource(msgspec.Struct, frozen=True, tag_field="operation", omit_defaults=True, kw_only=True):
@@ -396,5 +395,5 @@ def of_lack(write: Write, assign: Assign) -> Condition:
     """The condition with which it is refused where a field has to have a value and is given none. What no body may
     give, the client is not told to give."""
     subject, trace = f"{write.resource}.{assign.field}", write.places.get(assign.field, ())
-    at, rule = (Location("body", pointer((assign.field,)), assign.field), "required") if assign.given else (None, None)
+    at, rule = (location("body", (assign.field,)), "required") if assign.given else (None, None)
     return Condition("invalid", subject, None, at, rule, trace)

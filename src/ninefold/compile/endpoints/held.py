@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import jsonschema_rs
 from msgspec.structs import replace
@@ -22,13 +22,13 @@ from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable, p
 from ninefold.language.conditions import of_parameter
 from ninefold.plan import environment
 from ninefold.plan.held import Held, HeldColumns, Origin
-from ninefold.plan.problems import Judge, Location
+from ninefold.plan.problems import ITEM, Judge, location
+from ninefold.plan.responses import In
 from ninefold.sql.fragment import Fragment
 from ninefold.values import Array, Boolean, Integer, Null, Number, Object, Row, Text, Timestamp, Type, optional, to_json
 from ninefold.values.keywords import ANNOTATIONS
-from ninefold.values.pointers import pointer
 
-PLACES = {"query": "query", "headers": "header", "path": "path"}
+PLACES: Final[Mapping[str, In]] = {"query": "query", "headers": "header", "path": "path"}
 """Where errors say that a part of the request is."""
 
 GIVING = frozenset({"request", "caller", environment.EACH, environment.RESULT})
@@ -243,7 +243,7 @@ class Making:
     def _of_items(self, each: Typed, names: tuple[str, ...], beyond: frozenset[str]) -> Iterator[Origin]:
         array = way_of(each)
         if array is not None and array[:2] == ("request", "body"):
-            yield Origin(location("body", (*array[2:], "*", *names)), subject=self._host.resource)
+            yield Origin(location("body", (*array[2:], ITEM, *names)), subject=self._host.resource)
         elif self._acting is not None:
             yield from self.origins(each, beyond)  # through fields of the row acted on, too
 
@@ -289,11 +289,6 @@ def stated_values(operation: Mutation, resource: Resource) -> dict[str, Typed]:
         if (made := (field.on_create if creates else None) or field.on_change) is not None
     }
     return found | sets
-
-
-def location(place: str, names: tuple[str, ...]) -> Location:
-    named = [name for name in names if name != "*"]
-    return Location(place, pointer(names), named[-1] if named else place)  # type: ignore[arg-type]
 
 
 def _plain(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:

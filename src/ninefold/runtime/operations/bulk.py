@@ -18,6 +18,7 @@ from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
 from ninefold.plan import writes as plan
 from ninefold.plan.environment import AS_WANTED, POSITION, Environment, with_rows
+from ninefold.plan.problems import ITEM
 from ninefold.runtime.messages.problems import Failure, FieldFailure, failed_condition
 from ninefold.runtime.operations import constraints
 from ninefold.runtime.operations.constraints import MOST_ANEW, Judge, Refusal, Taken, Unfit, making
@@ -31,9 +32,6 @@ from ninefold.values.stored import sqlite_writer
 T = TypeVar("T")
 
 _encode = msgspec.json.Encoder().encode
-
-ITEM = "*"
-"""In the pointer of a value that an item gives: the place of the item's position."""
 
 
 @dataclass(frozen=True, slots=True)
