@@ -63,3 +63,25 @@ def test_it_is_refused_for_what_the_interpreter_refuses_it_for(part: int) -> Non
         [answer] = answers(said, rows, give("PUT", path, body, **condition))
         found.add(answer.status)
     assert len(found & {200, 201, 404, 409, 412, 422}) > 3  # of one piece: few puts are good, and it may have none
+
+
+@pytest.mark.parametrize("path", ["/items/x", "/items/new"])
+@pytest.mark.parametrize("precedence", [["conflict", "invalid"], ["invalid", "conflict"]], ids=" ".join)
+@pytest.mark.parametrize("outcomes", [*OUTCOMES, {"created": {201: "item"}}], ids=" ".join)
+def test_what_cannot_be_made_hides_nothing_that_comes_first(
+    outcomes: dict[str, Any], precedence: list[str], path: str
+) -> None:
+    """Of a field that nothing can be made for, and of another whose value is another row's."""
+    fields = {"id": TEXT, "b": {"type": ["string", "null"]}, "code": {"type": "string", "unique": True}}
+    said = contract(
+        {"item": {"fields": fields | {"slug": {"type": "string", "on create": "slug(item.b)"}}}},
+        {"PUT /items/{id}": {"does": "put item", "body": ["b", "code"], "responses": outcomes}},
+        {
+            "error shape": {"media type": "application/json", "body": {"told": "error.fields"}},
+            "codes": {"bad": {"status": 422, "for": "invalid"}, "taken": {"status": 409, "for": "conflict"}},
+            "precedence": precedence,
+        },
+    )
+    rows: list[Any] = [("item", {"id": id, "b": "a", "code": id, "slug": "a"}) for id in ("x", "y")]
+    for code, b in product(("x", "y", "z"), (None, "a")):
+        answers(said, rows, give("PUT", path, {"code": code, "b": b}))

@@ -267,7 +267,8 @@ class Write:
                 return rows[0], False
             is_there = self._there is not None and bool(session.run(*self._there.bound(env)))
             values = is_there or self._there is None or not call.unfit
-            refusal = self._judge.refusal(session.run(*self._judge.bound(env, values)), env)
+            wrong = None if values else self.wrong(call, partly=True)
+            refusal = self._judge.refusal(session.run(*self._judge.bound(env, values, wrong)), env)
             if self._instead is not None and (rows := session.run(*self._instead.find.bound(env))):
                 return Other(rows[0], refusal)
             if call.unfit and not is_there:
