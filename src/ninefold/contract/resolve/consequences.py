@@ -28,6 +28,7 @@ from ninefold.diagnostics.codes import (
     NO_SUCH_FIELD,
     NO_SUCH_FUNCTION,
     NO_SUCH_NAME,
+    NOT_A_VALUE,
     NOT_AN_ACTION,
     NOT_AN_ENDPOINT,
     NOT_IN_SQL,
@@ -125,10 +126,9 @@ def causes(document: Document, said: tuple[Diagnostic, ...]) -> tuple[Diagnostic
         told = " ".join(f".{name}" for name in quoted)
         place = "" if each.code is UNREADABLE else written.around(each.span)
         of_expressions = each.code.id >= _FIRST_OF_EXPRESSIONS
-        # A root of which no type is known is compared with anything.
-        if _FIRST_OF_EXPRESSIONS <= each.code.id < _FIRST_OF_MEANINGS and unread_in.is_of_schemes:
-            if each.code is not NO_SUCH_NAME and _CALLER.search(place):
-                return True
+        # A row is compared with a row: who calls may have been one.
+        if each.code is NOT_A_VALUE and unread_in.is_of_schemes and _CALLER.search(place):
+            return True
         if of_expressions or each.code in (UNDECLARED, NOT_AN_ACTION):
             if _found(names, told) or _found(names, place):
                 return True
