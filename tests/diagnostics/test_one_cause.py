@@ -174,6 +174,7 @@ def test_what_cannot_be_read_gives_a_required_field_all_the_same() -> None:
         ("clients-of-oauth", 40, "grant", "garnt", "NF0301"),  # conditions are narrowed to what asks for a token
         ("members-known-by-two-references", 59, "schemes", "shcemes", "NF0301"),  # rows are compared with a caller
         ("members-known-by-two-references", 59, "matches", "mtaches", "NF0301"),
+        ("tasks-that-change-all-at-once", 142, "ids", "isd", "NF0403"),  # the member that it means goes nowhere
         ("reports-of-a-month", 76, "path", "ptah", "NF0301"),  # a name in a path is of no row
         ("reports-of-a-month", 74, "{team", "{taem", "NF0504"),
         ("passwords-reset-by-mail", 72, "schemes", "shcemes", "NF0301"),  # credentials of nobody are ended

@@ -57,7 +57,8 @@ _OF_CALLERS = frozenset({"NF0588", "NF0596"})
 _OF_CHANGES = "NF0602"
 
 _LACKS = frozenset(
-    {"NF0503", "NF0505", "NF0566", "NF0567", "NF0572", "NF0576", "NF0584", "NF0621", "NF0632", "NF0640", "NF0760",
+    {"NF0503", "NF0505", "NF0566", "NF0567", "NF0572", "NF0574", "NF0576", "NF0584", "NF0621", "NF0632",
+     "NF0640", "NF0760",
      *_OF_CALLERS, _OF_CHANGES}
 )  # fmt: skip
 """What is said of one declaration: that nothing in it, or in what it names, gives, finds or tells something."""
@@ -226,6 +227,7 @@ class _Unread:
     def __init__(self, document: Document, said: tuple[Diagnostic, ...]) -> None:
         self._declared = Declared(document)
         errors = [each for each in said if each.code.severity is Severity.ERROR]
+        self._meant = {name for each in errors for help in each.help if is_guess(help) for name in QUOTED.findall(help)}
         self._is_any = any(each.code.id != _NEEDS_WHAT_IS_NONE for each in errors)
         unread = [each for each in errors if each.code.id < _FIRST_OF_MEANINGS or each.code.id in HAS_NO]
         self._starts = sorted(each.span.start for each in unread)
@@ -275,6 +277,11 @@ class _Unread:
         is_of_no_type = each.code.id in _OF_NO_TYPE or (each.code is NOT_IN_SQL and "of any type" in each.message)
         return is_of_no_type or each.code.id in _OF_A_PART
 
+    def _is_misspelt(self, each: Diagnostic) -> bool:
+        """Whether a member that goes nowhere seems to be another one, and is not what else is told to be meant."""
+        named = QUOTED.findall(each.message)
+        return not named or (any(map(is_guess, each.help)) and self._meant.isdisjoint(named[-1:]))
+
     def may_be_why(self, each: Diagnostic) -> bool:
         """Whether it is said because of what something is not, and what that is could not be read."""
         if each.code.id in _UNUSED:
@@ -288,7 +295,7 @@ class _Unread:
         if (of_verb or each.code.id in _OF_A_VERB) and not self._guessed.isdisjoint(around[:1]):
             return True
         if each.code.id in _OF_A_PART:
-            if each.code.id == GOES_NOWHERE and (not QUOTED.search(each.message) or any(map(is_guess, each.help))):
+            if each.code.id == GOES_NOWHERE and self._is_misspelt(each):
                 return False
             starts = self._starts if each.code.id == _CANNOT_HAVE else self._causes
             named = (self._endpoints[name] for name in QUOTED.findall(each.message) if name in self._endpoints)
