@@ -25,7 +25,7 @@ from ninefold.contract.resolve.consequences import causes
 from ninefold.contract.resolve.contract import resolve
 from ninefold.contract.resolve.elsewhere import placed
 from ninefold.contract.service import Contract
-from ninefold.contract.versions.derive import derive, of_version, with_that_version
+from ninefold.contract.versions.derive import derive, newest, of_version, with_that_version
 from ninefold.diagnostics.diagnostic import Diagnostic, has_errors, in_order
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source
@@ -132,8 +132,9 @@ def compile_tree(document: Document, accept_proposals: bool = False, said: tuple
     contract = with_types(resolved.value)
     questions = ask(contract)
     said = (*said, *resolved.diagnostics)
-    checked = check(contract, questions)
     derived = derive(contract)
+    contract = newest(contract, derived.value)
+    checked = check(contract, questions)
     said = (*said, *checked.diagnostics, *derived.diagnostics)
     whole, older, asked = checked.value, list[Older](), list(questions)
     if whole is not None and not has_errors(said):

@@ -209,6 +209,10 @@ class EventKind(Saying):
     older: tuple[OlderKind, ...] = ()
     hidden: bool = False
 
+    def called_in(self, version: str | None) -> str | None:
+        """What a version calls it; None: it does not have it."""
+        return next((each.name for each in self.older if each.version == version), self.name)
+
 
 @dataclass(frozen=True)
 class Subscribers:

@@ -17,7 +17,7 @@ from ninefold.checks.disclosure import disclosed, narrowed
 from ninefold.checks.endpoints import check_endpoints
 from ninefold.checks.errors import check_errors, unused_codes
 from ninefold.checks.event_log import event, has_log, with_log, with_streamed
-from ninefold.checks.events import check_events, has_subscriptions, subscription, with_subscriptions
+from ninefold.checks.events import check_events
 from ninefold.checks.findings import Findings
 from ninefold.checks.limits import check_limits
 from ninefold.checks.lists import growth
@@ -28,6 +28,7 @@ from ninefold.checks.records import check_records
 from ninefold.checks.resources import check_resources
 from ninefold.checks.showing import Showing
 from ninefold.checks.states import check_states, check_timers, odd_states
+from ninefold.checks.subscriptions import has_subscriptions, subscription, with_subscriptions
 from ninefold.checks.versioning import check_versioning
 from ninefold.checks.without_effect import without_effect
 from ninefold.contract.questions.ask import accepted_proposals

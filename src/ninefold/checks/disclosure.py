@@ -72,8 +72,10 @@ def narrowed(
                 learnt = conditions.setdefault(findings.span(typed), (told, _Learnt()))[1]
                 learnt.add(hidden.from_callers(typed, endpoint.resource, endpoint))
     for (name, called), learnt in fields.items():
+        field = findings.survey.graph.fields.get(name, {}).get(called)
+        if field is None:
+            continue  # the language's own, which reads nothing but its row
         uses = [Label(span, use) for span, use in list(learnt.uses.items())[:MOST_USES]]
-        field = findings.survey.graph.fields[name][called]
         reads, told = Label(field.span, "reads all"), f"`{name}.{field.called or called}`"
         _say(told, reads, learnt, uses, findings)
         for other in _gone(model[name].computed[called], name, resources, model):

@@ -72,9 +72,14 @@ def kept_for(contract: Contract) -> int | None:
     return kept if isinstance(kept, int) else None
 
 
+def kinds_of(contract: Contract) -> tuple[str, ...]:
+    """What the contract calls what happens. What was of another kind, which an earlier contract had, is not there."""
+    return tuple(each.name for each in value_of(contract.events.kinds) or ())
+
+
 def with_log(vocabulary: Vocabulary, contract: Contract) -> Vocabulary:
     """Expressions may read `event`, and `all(event)`."""
-    shape = ResourceShape(EVENT, ("position",), TYPES, log=scope.Log(kept_for(contract)))
+    shape = ResourceShape(EVENT, ("position",), TYPES, log=scope.Log(kept_for(contract), kinds=kinds_of(contract)))
     return replace(vocabulary, model={**vocabulary.model, EVENT: shape})
 
 
@@ -84,7 +89,7 @@ def with_streamed(vocabulary: Vocabulary, contract: Contract) -> Vocabulary:
     endpoints = value_of(contract.endpoints.endpoints) or ()
     if not any(each.where or each.filters for each in endpoints if each.streams):
         return vocabulary
-    shape = ResourceShape(EVENT, ("position",), TYPES, log=scope.Log(None))
+    shape = ResourceShape(EVENT, ("position",), TYPES, log=scope.Log(None, kinds=kinds_of(contract)))
     return replace(vocabulary, model={**vocabulary.model, TOLD: shape})
 
 

@@ -1,14 +1,13 @@
-"""Part 6: the kinds of event with their payloads, their delivery, and the built-in resource `subscription`."""
+"""Part 6: the kinds of event with their payloads, and their delivery."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from ninefold.checked.contents import Content, Leaf
 from ninefold.checked.contents import Object as ContentObject
 from ninefold.checked.endpoints import Cause, Envelope, EventKind, Events, Stream, Subscribers, Webhooks
-from ninefold.checked.resources import Field, Resource
+from ninefold.checked.resources import Resource
 from ninefold.checks.assignments import OF_REQUESTS, roots
 from ninefold.checks.contents import check_content
 from ninefold.checks.credentials import check_payload
@@ -16,7 +15,7 @@ from ninefold.checks.event_log import HAPPENED, check_kept
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.showing import Showing
-from ninefold.contract.service import Contract
+from ninefold.checks.subscriptions import has_subscriptions
 from ninefold.diagnostics.codes import (
     KIND_NOT_TOLD,
     SAYS_NOTHING,
@@ -25,86 +24,17 @@ from ninefold.diagnostics.codes import (
     TWO_RECEIVERS,
 )
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import reads_member
-from ninefold.expressions.scope import ResourceShape, Scope
-from ninefold.expressions.tree import Call, Constant, Typed
+from ninefold.expressions.scope import Scope
+from ninefold.expressions.tree import Constant, Typed
 from ninefold.language import events as stated
 from ninefold.language.actions import Action
 from ninefold.language.declaration import said
 from ninefold.language.expressions import Expression, expressions_in
 from ninefold.language.fact import BuiltIn, Fact, Gap, Proposal, Shown, StatedNone, value_of
-from ninefold.plan.events import EVENT, SECRET, SUBSCRIPTION
-from ninefold.values import Array, Boolean, Digest, Object, Row, Text, Timestamp, Type
-
-URL: Mapping[str, Any] = {
-    "type": "string",
-    "format": "uri",
-    "maxLength": 2048,
-    "pattern": r"^[Hh][Tt][Tt][Pp][Ss]?://[^/?#@\\\s]+([/?#][^\s\\]*)?$",
-}
-"""Where a subscription is delivered: http or https, a host, and nobody's name or password before it."""
-
-_TYPES: Mapping[str, Type] = {"id": Text(), "url": Text(), "kinds": Array(items=Text()), SECRET: Digest()}
-
-
-# ── The resource that the language has itself ─────────────────────────────────────────────────────────────────
-
-
-def has_subscriptions(contract: Contract) -> Span | None:
-    """Where the contract first makes, ends or shows subscriptions; None: it has none, or it has a `subscription` of
-    its own."""
-    if any(each.name == SUBSCRIPTION for each in value_of(contract.resources.resources) or ()):
-        return None
-    for endpoint in value_of(contract.endpoints.endpoints) or ():
-        for action in value_of(endpoint.does) or ():
-            if action.subject == SUBSCRIPTION:
-                return action.span
-    return None
-
-
-def _types(contract: Contract) -> Mapping[str, Type]:
-    """Its fields; where deliveries are not signed, nobody has a secret for it."""
-    return {name: each for name, each in _TYPES.items() if name != SECRET or contract.events.are_signed}
-
-
-def with_subscriptions(vocabulary: Vocabulary, contract: Contract) -> Vocabulary:
-    """Expressions may read `subscription`."""
-    shape = ResourceShape(SUBSCRIPTION, ("id",), _types(contract))
-    return replace(vocabulary, model={**vocabulary.model, SUBSCRIPTION: shape})
-
-
-def subscription(span: Span, findings: Findings) -> Resource:
-    """The built-in resource. Its kinds are those that the contract has; its secret is made of the database's own when
-    it is needed, and is never stored."""
-    kind: dict[str, Any] = {"type": "string"}
-    kinds = value_of(findings.contract.events.kinds)
-    if kinds:
-        kind["enum"] = [each.name for each in kinds]
-    schemas: Mapping[str, Mapping[str, Any]] = {
-        "id": {"type": "string", "format": "uuid"},
-        "url": URL,
-        "kinds": {"type": "array", "items": kind, "minItems": 1, "uniqueItems": True},
-        SECRET: {"type": "string"},
-    }
-    place = findings.place(span)
-    fields = {
-        name: Field(
-            name=name,
-            type=type_,
-            schema=schemas[name],
-            place=place,
-            null_shown=False,
-            required=name in ("url", "kinds"),
-            stored=name != SECRET,
-            on_create=Call("uuid", [], Text()) if name == "id" else None,
-            secret="token" if name == SECRET else None,
-        )
-        for name, type_ in _types(findings.contract).items()
-    }
-    return Resource(SUBSCRIPTION, place, ("id",), fields, subscriptions=True)
-
+from ninefold.plan.events import EVENT
+from ninefold.values import Boolean, Object, Row, Text, Timestamp, Type
 
 # ── Kinds and delivery ────────────────────────────────────────────────────────────────────────────────────────
 

@@ -17,7 +17,7 @@ from ninefold.diagnostics.codes import PINNED_TO_NOTHING
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.suggest import did_you_mean
-from ninefold.expressions.scope import Inferred, Model, Scope
+from ninefold.expressions.scope import Inferred, Model, ResourceShape, Scope
 from ninefold.expressions.tree import Call, Constant, Select, Typed
 from ninefold.language import versioning as stated
 from ninefold.language.declaration import said
@@ -85,7 +85,7 @@ def with_older(newest: Checked, older: Sequence[Older]) -> Checked:
         return replace(
             checked,
             version=name,
-            model=_read_in(name, model),
+            model=_read_in(name, model, checked.model),
             resources={**checked.resources, **built_in},
             events=replace(checked.events, kinds=kinds),
             media_type_parameter=parameter,
@@ -137,12 +137,14 @@ def _both(model: Model, other: Model) -> Model:
     return found
 
 
-def _read_in(version: str, model: Model) -> Model:
-    """Events are read as the version has them."""
-    return {
-        name: shape if shape.log is None else replace(shape, log=replace(shape.log, version=version))
-        for name, shape in model.items()
-    }
+def _read_in(version: str, model: Model, own: Model) -> Model:
+    """Events are read as the version has them. `own`: what it knows of the rows by itself."""
+
+    def read(name: str, shape: ResourceShape) -> ResourceShape:
+        log = own[name].log if name in own else shape.log
+        return shape if log is None else replace(shape, log=replace(log, version=version))
+
+    return {name: read(name, shape) for name, shape in model.items()}
 
 
 # ── Events ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -28,7 +28,6 @@ from ninefold.plan.events import (
     SERVER_SENT_EVENTS,
     TOLD,
     WEBSOCKET,
-    Called,
     Delivery,
     Envelope,
     Event,
@@ -42,7 +41,7 @@ from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.writes import Occurrences
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
-from ninefold.sql.rows import LOG
+from ninefold.sql.rows import LOG, one_of
 from ninefold.values import Boolean, Integer, Text, Timestamp
 
 # ── Writing ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -123,18 +122,14 @@ def _in_order(resource: Resource, found: Sequence[Fragment]) -> Fragment:
 
 def _in_versions(event: Event, kind: EventKind, cause: Cause, found: list[Fragment], perspective: Perspective) -> Event:
     """The event with what it is in the other versions."""
-    unversioned = _unversioned(perspective.checked)
     versions = perspective.checked.versions
-    if unversioned is None or versions is None:
+    if perspective.checked.version is None or versions is None:
         return event
-    elsewhere = {each.version: each for each in kind.older}
-    names = {
-        each.name: elsewhere[each.name].name if each.name in elsewhere else kind.name for each in versions.versions
-    }
+    names = {each.name: kind.called_in(each.name) for each in versions.versions}
     return structs.replace(
         event,
         versions=tuple(_in_version(each, cause, found, perspective) for each in kind.older),
-        called=Called({version: name for version, name in names.items() if name is not None}, unversioned),
+        called={version: name for version, name in names.items() if name is not None},
     )
 
 
@@ -191,6 +186,7 @@ def stream(operation: checked.Stream, admission: Admission, perspective: Perspec
     stated = perspective.checked.events.stream
     assert stated is not None
     version = perspective.checked.version
+    kinds = [name for each in perspective.checked.events.kinds if (name := each.called_in(version)) is not None]
     if version is None:
         known, kind, payload, source = "", "event.kind", "event.payload", Fragment(f"{LOG} AS event")
     else:
@@ -200,7 +196,7 @@ def stream(operation: checked.Stream, admission: Admission, perspective: Perspec
             f'{LOG} AS event LEFT JOIN "$event in version" AS other ON other.event = event.seq AND other.version = '
             + bind(Constant(version, Text()))
         )
-    told = "SELECT event.seq, " + perspective.hears("event") + known
+    told = "SELECT event.seq, " + perspective.hears("event") + known + " AND " + one_of(kind, kinds)
     text = (
         f", event.id, {kind}, event.row, event.time, {payload} FROM "
         + source

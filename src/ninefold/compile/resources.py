@@ -185,7 +185,7 @@ def _stored(field: Field | None) -> bool:
 def stored(checked: Checked, dialect: Dialect) -> Iterator[Stored]:
     perspective = Perspective(checked, CONTRACT, dialect)
     for resource in checked.resources.values():
-        if resource.log or resource.subscriptions:
+        if resource.log:
             continue
         fields, rules = [*_held(resource)], [*_rules(resource, perspective)]
         if fields or rules:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from ninefold.contract.shared_types import SharedTypes
 from ninefold.diagnostics.frozen import dataclass
@@ -15,18 +15,39 @@ from ninefold.language.cases import ALL_OTHERS
 from ninefold.language.endpoints import Endpoint, Endpoints
 from ninefold.language.errors import Errors
 from ninefold.language.events import Events
+from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, value_of
 from ninefold.language.limits import Limits
 from ninefold.language.purpose import Purpose
 from ninefold.language.resources import Resource, Resources
 from ninefold.language.states import Machine, States
+from ninefold.language.verbs import SUBSCRIPTION
 from ninefold.language.versioning import Versioning
 from ninefold.syntax.nodes import Document
+
+KINDS: Final = (SUBSCRIPTION, "kinds")
+"""The field of the language's own resource that versions may have otherwise."""
+
+_NO_PARTS: Final = ("document", "subscribed")
+
+
+@dataclass(frozen=True)
+class KindsInVersion:
+    """How a version has the kinds of subscriptions: as the `field` that it has in their place, which `shown` works out
+    of what is `stored`; of a `value` that is `given`, what is kept. `stored`: the names of all kinds there. `renames`:
+    it calls one otherwise."""
+
+    field: str
+    stored: tuple[str, ...]
+    shown: Expression
+    given: Expression
+    renames: bool
 
 
 @dataclass(frozen=True)
 class Contract:
-    """`document` is what it was read from: places are places in it."""
+    """`document` is what it was read from: places are places in it. `subscribed` None: the kinds of subscriptions are
+    called as they are stored."""
 
     document: Document
     purpose: Purpose
@@ -38,11 +59,12 @@ class Contract:
     errors: Errors
     limits: Limits
     versioning: Versioning
+    subscribed: KindsInVersion | None = None
 
     @property
     def parts(self) -> Iterator[tuple[str, Any]]:
         """The nine parts, each with its name."""
-        return ((each.name, getattr(self, each.name)) for each in fields(self) if each.name != "document")
+        return ((each.name, getattr(self, each.name)) for each in fields(self) if each.name not in _NO_PARTS)
 
     def line(self, span: Span) -> int:
         """The line at which a fact begins."""

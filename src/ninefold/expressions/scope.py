@@ -51,10 +51,12 @@ COUNT: Final = "$count"
 @dataclass(frozen=True, slots=True)
 class Log:
     """The event log, whose rows are events. `version`: they are as that one has them; None: there are no versions.
-    `lasts`: for how many microseconds an event can be read; None: without an end."""
+    `lasts`: for how many microseconds an event can be read; None: without an end. `kinds`: those that there are; None:
+    whatever has happened."""
 
     lasts: int | None
     version: str | None = None
+    kinds: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

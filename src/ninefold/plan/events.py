@@ -48,14 +48,6 @@ class InVersion(msgspec.Struct, frozen=True, omit_defaults=True):
     content: Content | None = None
 
 
-class Called(msgspec.Struct, frozen=True):
-    """What a kind is called in each version that has it. `unversioned`: the version of subscriptions that were made
-    when there were none."""
-
-    names: dict[str, str]
-    unversioned: str
-
-
 class Tell(msgspec.Struct, frozen=True):
     """Deliveries to rows of the contract's own, written with the event (`event`, and `$log`: `position`, `lane`, `due`,
     `version`, `subscription`). `keep` notes the rows that are not known yet; `tell` writes the deliveries, to all rows
@@ -69,8 +61,8 @@ class Event(Saying, frozen=True, omit_defaults=True):
     """An event that an operation writes. `select` finds the row, as it has become, or as it was where the operation
     deletes it: its primary key as a JSON array, then what row rules read of it as a JSON object (or null), then the
     columns of `content`, which is the payload. `delivered`: whether subscriptions are told of it. `versions`: what it
-    is where it is something else than in the newest version; `called` None: there are no versions. `tell`: deliveries
-    are to rows of the contract's own."""
+    is where it is something else than in the newest version; `called`: its name in each version that has it; None:
+    there are no versions. `tell`: deliveries are to rows of the contract's own."""
 
     kind: str
     resource: str
@@ -78,7 +70,7 @@ class Event(Saying, frozen=True, omit_defaults=True):
     content: Content
     delivered: bool = False
     versions: tuple[InVersion, ...] = ()
-    called: Called | None = None
+    called: dict[str, str] | None = None
     tell: Tell | None = None
     trace: tuple[Place, ...] = ()
 

@@ -190,19 +190,9 @@ FAN_OUT = (
     " AND before.dead IS NULL) THEN NULL ELSE ?3 END " + _WANTED
 )
 """To every subscription that wants the kind, each behind those of its lane that are not delivered yet. Binds: position,
-lane, due, kind."""
+lane, due, kind, which is called as subscriptions have it in all versions."""
 
 WRITE_IN_VERSION = 'INSERT INTO "$event in version" (event, version, kind, payload) VALUES (?, ?, ?, ?)'
-
-_IN_VERSION = (
-    " WHERE kept.disabled IS NULL AND EXISTS (SELECT 1 FROM json_each(s.kinds) AS wanted JOIN json_each(?4) AS called"
-    ' ON called.key = coalesce((SELECT v.version FROM "$subscribed in" AS v WHERE v.id = s.id), ?5)'
-    " AND called.value = wanted.value)"
-)
-
-FAN_OUT_VERSIONS = FAN_OUT.partition(" WHERE kept.disabled")[0] + _IN_VERSION
-"""The same where there are versions. Binds: position, lane, due, the kind's name in each version (a JSON object), and
-the version of subscriptions that are older than all versions."""
 
 
 SUBSCRIBE = 'INSERT INTO "$subscription" (id, who, caller) VALUES (CAST(? AS TEXT), ?, ?)'
@@ -366,18 +356,6 @@ DELIVER_AGAIN = (
     " ON CONFLICT (subscription, event) DO UPDATE SET dead = NULL, attempts = 0, due = NULL RETURNING 1"
 )
 """One event, to all subscriptions that want its kind or to one of them."""
-
-DELIVER_AGAIN_VERSIONS = (
-    "INSERT INTO \"$delivery\" (subscription, event, lane) SELECT s.id, e.seq, e.resource || ' ' || e.row"
-    ' FROM "$event" AS e JOIN "subscription" AS s JOIN "$subscription" AS kept ON kept.id = s.id'
-    ' LEFT JOIN "$subscribed in" AS v ON v.id = s.id'
-    ' LEFT JOIN "$event in version" AS o ON o.event = e.seq AND o.version = coalesce(v.version, ?3)'
-    " WHERE e.seq = ?1 AND (?2 IS NULL OR s.id = ?2) AND kept.disabled IS NULL"
-    " AND EXISTS (SELECT 1 FROM json_each(s.kinds) AS wanted"
-    " WHERE wanted.value = CASE WHEN o.event IS NULL THEN e.kind ELSE o.kind END)"
-    " ON CONFLICT (subscription, event) DO UPDATE SET dead = NULL, attempts = 0, due = NULL RETURNING 1"
-)
-"""The same where there are versions: by what the kind is called in that of the subscription."""
 
 STEP_BACK = (
     'UPDATE "$delivery" AS later SET due = NULL WHERE dead IS NULL AND due IS NOT NULL AND EXISTS (SELECT 1 FROM'

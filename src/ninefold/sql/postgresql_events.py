@@ -17,8 +17,6 @@ def _fan_out(text: str) -> str:
         text.replace("SELECT s.id, ?1, ?2,", "SELECT s.id, CAST(?1 AS bigint), CAST(?2 AS text),")
         .replace("ELSE ?3 END", "ELSE CAST(?3 AS text) END")
         .replace(_IN_JSON, _WANTS)
-        .replace("json_each(s.kinds) AS wanted", "json_array_elements_text(s.kinds::json) AS wanted(value)")
-        .replace("json_each(?4) AS called", "json_each_text(CAST(?4 AS json)) AS called")
     )
 
 
@@ -39,9 +37,7 @@ FORMS: Final[Mapping[str, str]] = {
     events.LAST: last_of_log(events.LAST),
     events.POSITIONS: last_of_log(events.POSITIONS),
     events.FAN_OUT: _fan_out(events.FAN_OUT),
-    events.FAN_OUT_VERSIONS: _fan_out(events.FAN_OUT_VERSIONS),
     events.DELIVER_AGAIN: _again(events.DELIVER_AGAIN),
-    events.DELIVER_AGAIN_VERSIONS: _again(events.DELIVER_AGAIN_VERSIONS),
     events.REVIVE: events.REVIVE.replace("?1 IS NULL", "CAST(?1 AS text) IS NULL"),
     events.CLEAN_DEAD: events.CLEAN_DEAD.replace("rowid IN (SELECT d.rowid", "ctid IN (SELECT d.ctid"),
 }

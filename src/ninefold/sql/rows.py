@@ -9,7 +9,7 @@ fields, three columns that no contract can name: `$about`, the primary key of th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Final, TypeAlias
@@ -22,7 +22,7 @@ from ninefold.expressions.rows import is_reference
 from ninefold.expressions.scope import Log, Model, ResourceShape, describe, stored_as
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable
 from ninefold.sql.dialect import Dialect
-from ninefold.sql.fragment import Fragment, bind, identifier
+from ninefold.sql.fragment import Fragment, bind, identifier, join
 from ninefold.sql.relations import (
     Binding,
     Bindings,
@@ -60,6 +60,8 @@ def _events(log: Log, row: str) -> Fragment:
         joined = ' LEFT JOIN "$event in version" AS o ON o.event = e.seq AND o.version = '
         events = events + joined + bind(Constant(log.version, Text()))
         tests.append(Fragment("(o.event IS NULL OR o.kind IS NOT NULL)"))
+    if log.kinds is not None:
+        tests.append(one_of(kind, log.kinds))
     if log.lasts is not None:
         since = Call("-", [Variable("now", Timestamp()), Constant(log.lasts, Duration())], Timestamp())
         # A time before the calendar's beginning is none, and everything is after it.
@@ -71,6 +73,13 @@ def _events(log: Log, row: str) -> Fragment:
     for index, test in enumerate(tests):
         text = text + (" AND " if index else " WHERE ") + test
     return text + ")"
+
+
+def one_of(kind: str, kinds: Sequence[str]) -> Fragment:
+    """Whether an event is of one of some kinds."""
+    if not kinds:
+        return Fragment("FALSE")
+    return kind + " IN (" + join(", ", [bind(Constant(each, Text())) for each in kinds]) + ")"
 
 
 Visible: TypeAlias = Callable[[str, str], Fragment | None]

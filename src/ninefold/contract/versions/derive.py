@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from ninefold.contract.service import Contract
 from ninefold.contract.versions.fields import change_field
+from ninefold.contract.versions.kinds import names_stored, with_its_kinds
 from ninefold.contract.versions.names import (
     change_case,
     change_code,
@@ -80,7 +81,16 @@ def derive(contract: Contract) -> Outcome[tuple[Derived, ...]]:
             said += way.diagnostics
             above = way.contract
             found.append(Derived(version, with_shown(above), way.moved))
-    return Outcome(tuple(found), tuple(said))
+    stored = names_stored([contract, *(each.contract for each in found)])
+    own = (replace(each, contract=with_its_kinds(each.contract, each.version.name, stored)) for each in found)
+    return Outcome(tuple(own), tuple(said))
+
+
+def newest(contract: Contract, derived: Iterable[Derived]) -> Contract:
+    """The contract as its newest version: a kind that an older one alone has is stored, and none of its own."""
+    versions = value_of(contract.versioning.versions) or ()
+    stored = names_stored([contract, *(each.contract for each in derived)])
+    return with_its_kinds(contract, versions[0].name, stored) if versions else contract
 
 
 def apply(way: Way, change: Change) -> None:

@@ -11,11 +11,11 @@ a rule holds in every version as it stands.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from ninefold.contract.rows import PAGE, Graph, ReadAs, Rows, graph_of
-from ninefold.contract.service import Contract
+from ninefold.contract.service import KINDS, Contract
 from ninefold.contract.versions.way import each_in, in_fact
 from ninefold.contract.writes import acted_on
 from ninefold.diagnostics.frozen import dataclass, replace
@@ -183,9 +183,14 @@ def called_so(endpoint: Endpoint, own: str, called: Shows) -> Endpoint:
 def with_shown(contract: Contract) -> Contract:
     """The contract with every expression of what is shown reading what an older version shows instead of a field."""
     instead = dict(pair for each in value_of(contract.resources.resources) or () for pair in _instead(each))
-    if not instead:
-        return contract
+    return with_instead(contract, instead) if instead else contract
+
+
+def with_instead(contract: Contract, instead: Mapping[tuple[str, str], str]) -> Contract:
+    """The contract with every expression of what is shown reading other fields. `instead`: as in `ReadAs`."""
     graph = graph_of(contract)
+    if KINDS in instead:
+        graph = replace(graph, fields={**graph.fields, KINDS[0]: {}})
     reading = _Reading(ReadAs(graph, instead))
     return in_what_is_shown(contract, graph.rows, reading.template, reading.endpoint)
 

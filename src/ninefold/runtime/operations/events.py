@@ -19,12 +19,7 @@ from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Row, Session, Stored
 from ninefold.runtime.store.statements import Prepared
 from ninefold.sql import events as sql
-from ninefold.sql.events import (
-    FAN_OUT,
-    FAN_OUT_VERSIONS,
-    WRITE,
-    WRITE_IN_VERSION,
-)
+from ninefold.sql.events import FAN_OUT, WRITE, WRITE_IN_VERSION
 from ninefold.values.json_numbers import decoded
 
 _encode = msgspec.json.Encoder().encode
@@ -41,9 +36,7 @@ class Event:
         self._select = Prepared(event.select)
         self._show = show(event.content, event.select.columns)
         self._versions = tuple(map(_InVersion, event.versions))
-        self._called = None if event.called is None else _encode(event.called.names).decode()
-        self._unversioned = None if event.called is None else event.called.unversioned
-        self._names = None if event.called is None else event.called.names
+        self._names = event.called
         self._tell = None if event.tell is None else Tell(event.tell)
 
     def found(self, session: Session, env: Env) -> Row | None:
@@ -76,11 +69,7 @@ class Event:
                 logged = Logged(id, kind, identifier, now, payloads.get(version) or payload)
                 self._tell.write(session, env, Position(int(str(position)), self._resource, version, now), logged)
         elif self._delivered:
-            due = [position, lane(self._resource, identifier), now]
-            if self._called is not None:
-                session.run(FAN_OUT_VERSIONS, [*due, self._called, self._unversioned])
-            else:
-                session.run(FAN_OUT, [*due, self._kind])
+            session.run(FAN_OUT, [position, lane(self._resource, identifier), now, self._kind])
 
 
 def arise(env: Env, *events: Callable[[], None]) -> None:

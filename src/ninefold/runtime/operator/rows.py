@@ -253,9 +253,6 @@ def replay(session: Session, plan: ServicePlan, now: str, positions: Sequence[in
         made = sum(
             _told_again(session, Tell(to.tell), now, position, subscription, unversioned) for position in positions
         )
-    elif positions and unversioned is not None:
-        again = [session.run(sql.DELIVER_AGAIN_VERSIONS, [each, subscription, unversioned]) for each in positions]
-        made = sum(map(len, again))
     elif positions:
         made = sum(len(session.run(sql.DELIVER_AGAIN, [position, subscription])) for position in positions)
     else:

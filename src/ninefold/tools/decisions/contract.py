@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
-from ninefold.contract.service import Contract
+from ninefold.contract.service import KINDS, Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions import ast
 from ninefold.expressions.ast import every
@@ -171,7 +171,9 @@ def _older(version: str, older: Checked, newest: Checked, written: Mapping[tuple
 
 
 def _written(contract: Contract) -> dict[tuple[str, str], Expression]:
-    return {
+    own = contract.subscribed
+    kinds = {KINDS: own.given} if own is not None and own.renames else {}
+    return kinds | {
         (resource.name, field.name): field.seen.stored
         for resource in value_of(contract.resources.resources) or ()
         for field in value_of(resource.fields) or ()
