@@ -12,6 +12,7 @@ from typing import Final
 
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.check import check
+from ninefold.expressions.choices import choices
 from ninefold.expressions.functions import MACROS, SPECIAL, TABLE, Overload
 from ninefold.expressions.parse import parse
 from ninefold.expressions.reads import is_pure
@@ -136,6 +137,11 @@ def _of_overload(overload: Overload) -> Iterator[Form]:
     each = [[type_ for type_ in OPERANDS if fits(type_, of)] for of in overload.parameters]
     for types in product(*each):
         yield Form(f"{overload.style} {overload.id}", text, types)
+    if overload.id in {one.id for one in choices(name, (ANYTHING,)).values()}:
+        of_any, known = text.replace("{0}", "y{n}"), overload.parameters[0]
+        for type_ in (type_ for type_ in OPERANDS if fits(type_, known)):
+            mixed = f"[{{0}}, [2], 'x'].exists(y{{n}}, {of_any} == {text})"
+            yield Form(f"{overload.style} {overload.id}", mixed, (type_,))
 
 
 def _of_special(name: str) -> Iterator[Form]:

@@ -147,6 +147,29 @@ def test_the_type_of_a_filters_value_is_what_it_is_compared_with(text: str, type
         ("ordr.total > 0", "NF0404", "`ordr` is not a name that can be read here", "ordr", "did you mean `order`?"),
         ("order.paid == True", "NF0404", "`True` is not a name that can be read here", "True", "write `true`"),
         ("all(articles).size() > 0", "NF0404", "`articles` is not a resource", "articles", "did you mean `article`?"),
+        (
+            "claims.amounts.sum() == 1",
+            "NF0406",
+            "`sum` takes an array of integers or an array of numbers, and is given a value of any type, which may be "
+            "either",
+            "claims.amounts.sum()",
+            "say it of each item: `.map(x, int(x))`, or `.map(x, double(x))`",
+        ),
+        (
+            "claims.left > duration('PT1M')",
+            "NF0407",
+            "`>` does not take a value of any type and a duration",
+            "claims.left > duration('PT1M')",
+            "say of which type it is: `timestamp(x)`, `duration(x)`",
+        ),
+        (
+            "type(claims.a) == list && string(claims.a) == ''",
+            "NF0406",
+            "`string` takes a string or an integer or a number or a boolean or a date-time or a duration, and is given "
+            "an array",
+            "string(claims.a)",
+            None,
+        ),
         ("len(order.lines) > 0", "NF0405", "there is no function `len`", "len", "did you mean `size`?"),
         (
             "order.status.startswith('a')",

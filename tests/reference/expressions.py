@@ -276,9 +276,9 @@ class Reading:
                 raise Fails("this holds no such thing")
             case "[]":
                 container, index = needed(self.value(arguments[0])), needed(self.value(arguments[1]))
-                if isinstance(container, list) and 0 <= index < len(container):
+                if isinstance(container, list) and type(index) is int and 0 <= index < len(container):
                     return container[index]
-                if isinstance(container, dict):
+                if isinstance(container, dict) and isinstance(index, str):
                     return container.get(index)
                 raise Fails("there is no such item")
             case "names of":
@@ -423,6 +423,11 @@ def moved(text: str, microseconds: int) -> str:
 def apply(function: str, values: list[Any], types: list[Type]) -> Any:
     """A function or operator whose arguments all have values."""
     kinds = tuple(type(each) for each in types)
+    if kinds == (Anything,) and function in TAKES:
+        found = called(values[0], types[0])
+        if found not in TAKES[function]:
+            raise Fails("of a type that the function does not take")
+        kinds = (Text,) if found == "string" else ()
     match function, values:
         case "+", [a, b]:
             if kinds == (Timestamp, Duration):
@@ -526,6 +531,16 @@ def apply(function: str, values: list[Any], types: list[Type]) -> Any:
         return part_of(moment(values[0]), function) if kinds == (Timestamp,) else units_of(values[0], function)
     raise NotImplementedError(f"{function} of {kinds}")
 
+
+TAKES = {
+    "size": ("string", "list", "map"),
+    "string": ("string", "int", "double", "bool"),
+    "int": ("int", "double", "string"),
+    "double": ("double", "int", "string"),
+    "bool": ("bool", "string"),
+    "timestamp": ("string", "int"),
+}
+"""Of which values of JSON each function has a meaning, where its argument is of any type."""
 
 READ: dict[str, Type] = {"int": Integer(), "double": Number(), "bool": Boolean(), "timestamp": Timestamp()}
 """What each function reads of a text."""

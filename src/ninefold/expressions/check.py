@@ -184,7 +184,7 @@ class _Checker(Operators, Functions):
                 codes.NO_ONE_TYPE,
                 f"the type of `{ast.name}` cannot be told from this expression",
                 ast,
-                ("say of which type it is: `{type: string, where: …}`; or the other side: `string(…)`",)
+                ("say of which type it is: `{type: string, where: …}`",)
                 if isinstance(hint, Anything)
                 else ("compare it with a field, or say its `type` beside `where`",),
             )
@@ -299,12 +299,15 @@ class _Checker(Operators, Functions):
             return None
         if isinstance(index, Constant) and isinstance(index.value, str) and not isinstance(operand.type, Array):
             return self._select(operand, index.value, ast.index, ast.operand)
+        operand, index = self._as_told(operand), self._as_told(index)
         match operand.type:
             case Array(items=items) if fits(index.type, Integer()):
                 return Call(function="[]", arguments=[operand, narrowed(index, Integer())], type=items)
             case Anything() if isinstance(index.type, Integer):
                 array = narrowed(operand, Array(items=Anything(nullable=True)))
                 return Call(function="[]", arguments=[array, index], type=Anything(nullable=True))
+            case Anything() if isinstance(index.type, Anything):
+                return Call(function="[]", arguments=[operand, index], type=Anything(nullable=True))
             case Object() | Anything() as object_ if fits(index.type, Text()):
                 member = member_type(object_) if isinstance(object_, Object) else Anything()
                 return Call(function="[]", arguments=[operand, narrowed(index, Text())], type=optional(member))

@@ -18,8 +18,9 @@ from ninefold.expressions.ast import (
     counts_items,
     variables_of,
 )
-from ninefold.expressions.check_operators import Parts
-from ninefold.expressions.functions import Overload, overloads, resolve
+from ninefold.expressions.check_parts import Parts
+from ninefold.expressions.choices import choices, meant, one_of
+from ninefold.expressions.functions import Overload, overloads
 from ninefold.expressions.meant import of_a_function
 from ninefold.expressions.operations import LONGEST_RANDOM, pattern
 from ninefold.expressions.rows import narrowed
@@ -150,14 +151,18 @@ class Functions(Parts):
         made = [one for one in typed if one is not None]
         if len(made) < len(asts):
             return None
+        if len(made) == 1:
+            made = [self._as_told(made[0])]
         types = tuple(one.type for one in made)
-        found = resolve(ast.function, types)
-        if found is None:
-            self._wrong_arguments(ast, suited, types)
+        found = meant(ast.function, types)
+        if choices(ast.function, types):
+            return Call(function=ast.function, arguments=made, type=one_of([each.gives(types) for each in found]))
+        if len(found) != 1:
+            self._wrong_arguments(ast, suited, types, bool(found))
             return None
-        if not self._acceptable(ast, found, made, asts):
+        if not self._acceptable(ast, found[0], made, asts):
             return None
-        return self._call(found, made, asts)
+        return self._call(found[0], made, asts)
 
     def _parameter(self, suited: list[Overload], typed: list[Typed | None], index: int) -> Type | None:
         """The one type that the overloads which the other arguments leave over ask of an argument."""
@@ -169,12 +174,17 @@ class Functions(Parts):
         }
         return next(iter(wanted.values())) if len(wanted) == 1 else None
 
-    def _wrong_arguments(self, ast: Invocation, suited: list[Overload], types: tuple[Type, ...]) -> None:
+    def _wrong_arguments(self, ast: Invocation, suited: list[Overload], types: tuple[Type, ...], several: bool) -> None:
+        """`several`: they may be what more than one meaning takes."""
         given = " and ".join(map(describe, types)) if types else "nothing"
         takes = " or ".join(dict.fromkeys(" and ".join(map(describe, one.parameters)) or "nothing" for one in suited))
-        self._problem(
-            codes.WRONG_ARGUMENTS, f"`{ast.function}` takes {takes}, and is given {given}", ast, label=f"given {given}"
-        )
+        help: tuple[str, ...] = ()
+        if several:
+            help = ("say it of each item: `.map(x, int(x))`, or `.map(x, double(x))`",)
+        elif any(isinstance(type_, Anything) for type_ in types):
+            help = ("`duration(x)` makes a duration of a string",)
+        said = f"`{ast.function}` takes {takes}, and is given {given}" + (", which may be either" if several else "")
+        self._problem(codes.WRONG_ARGUMENTS, said, ast, help, f"given {given}")
 
     def _acceptable(self, ast: Invocation, found: Overload, made: list[Typed], asts: tuple[Ast, ...]) -> bool:
         """What a function asks of its arguments beyond their types."""

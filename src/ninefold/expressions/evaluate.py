@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from ninefold.expressions.choices import CEL_NAMES, by_its_value, choices
 from ninefold.expressions.functions import Overload, resolve
 from ninefold.expressions.macros import comprehension
 from ninefold.expressions.operations import (
@@ -237,7 +238,10 @@ def _call(call: Call, model: Model) -> Evaluate:
         case "matches", [text, _] if isinstance(literal := call.arguments[1], Constant):
             look = pattern(str(literal.value))  # it is ready before anybody asks
             return lambda env: look(str(needed(text(env))))
-    overload = resolve(call.function, tuple(argument.type for argument in call.arguments))
+    types = tuple(argument.type for argument in call.arguments)
+    if chosen := choices(call.function, types):
+        return by_its_value(chosen, *arguments)
+    overload = resolve(call.function, types)
     if overload is None:
         raise ValueError(f"no function {call.function} for these types: the tree was not made by `check`")
     return _function(overload, arguments)
@@ -360,9 +364,6 @@ def _narrow(operand: Evaluate, call: Call) -> Evaluate:
     return narrow
 
 
-_CEL_NAMES: Final = {bool: "bool", int: "int", float: "double", str: "string", list: "list", dict: "map"}
-
-
 def _is_of_type(operand: Evaluate, named: Evaluate, type_: Type) -> Evaluate:
     known = cel_name(type_)
 
@@ -370,7 +371,7 @@ def _is_of_type(operand: Evaluate, named: Evaluate, type_: Type) -> Evaluate:
         value, name = operand(env), named(env)
         if value is None:
             return bool(name == "null_type")
-        found = _CEL_NAMES.get(type(value)) if isinstance(type_, Anything) else known
+        found = CEL_NAMES.get(type(value)) if isinstance(type_, Anything) else known
         return bool(name == found)
 
     return test

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import CONDITIONS
+from ninefold.expressions.choices import choices
 from ninefold.expressions.functions import NEW_EACH_TIME, resolve
 from ninefold.expressions.operations import LONGEST_RANDOM
 from ninefold.expressions.scope import Model
@@ -146,6 +147,7 @@ def may_fail(typed: Typed) -> bool:
             return (
                 overload is None
                 or overload.fails
+                or bool(choices(function, tuple(argument.type for argument in arguments)))
                 or any(argument.type.nullable or may_fail(argument) for argument in arguments)
             )
         case Comprehension(range=range_, body=body, condition=condition):

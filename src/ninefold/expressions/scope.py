@@ -186,8 +186,11 @@ def cel_name(type_: Type) -> str | None:
 
 def fits(given: Type, wanted: Type) -> bool:
     """Whether a value of one type can stand where the other is wanted. That it may be null is no hindrance:
-    null is an error where a value is needed. `Anything` fits everywhere, and is looked at when it is there."""
+    null is an error where a value is needed. `Anything` fits everywhere, and is looked at when it is there; but no
+    value of JSON is a duration."""
     match given, wanted:
+        case (Anything(), Duration()):
+            return False
         case (Anything(), _) | (_, Anything()):
             return True
         case (Null(), _):

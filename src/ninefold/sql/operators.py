@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from ninefold.diagnostics.frozen import replace
+from ninefold.expressions.choices import TYPES, choices
 from ninefold.expressions.functions import Overload, resolve
 from ninefold.expressions.scope import cel_name, describe
 from ninefold.expressions.tree import Call, Constant, MakeArray, Select, Typed, is_apart
 from ninefold.sql.arrays import Arrays
+from ninefold.sql.dialect import once
 from ninefold.sql.fragment import Fragment, bind, join
 from ninefold.sql.relations import Bindings, Relation, Scalar, either, exists, unless
 from ninefold.sql.sqlite import SQLITE
@@ -56,6 +59,8 @@ class Operators(Arrays):
 
     def _function(self, call: Call, scope: Bindings) -> Scalar:
         """A plain function of its arguments' values."""
+        if chosen := choices(call.function, tuple(argument.type for argument in call.arguments)):
+            return self._by_its_value(call, chosen, self.scalar(call.arguments[0], scope))
         if self._overflows(call):
             made = self._arithmetic(call, scope)
             return replace(made, text=self.dialect.whole(made.text))
@@ -84,6 +89,28 @@ class Operators(Arrays):
             )
         unsure = overload.fails or any(argument.fails or argument.nullable for argument in arguments)
         return Scalar(text, call.type, fails=unsure)
+
+    def _by_its_value(self, call: Call, chosen: Mapping[str, Overload], value: Scalar) -> Scalar:
+        """The meaning that a value of any type chooses; one of a type of which there is none is an error."""
+        dialect = self.dialect
+
+        def build(of: tuple[Fragment, ...]) -> Fragment:
+            made = Fragment("CASE")
+            for name, overload in chosen.items():
+                plain = dialect.of_json(of[0], TYPES[name])
+                text = None if plain is None else dialect.function(overload.id, (plain,))
+                if plain is not None and isinstance(TYPES[name], Array):
+                    text = dialect.length(plain)
+                if text is None:
+                    raise self.refuse(
+                        call,
+                        f"of a value that may be {describe(TYPES[name])} the database has no `{call.function}`",
+                        f"ask of which type it is: `type(x) == int && … {call.function}(x) …`",
+                    )
+                made = made + " WHEN " + dialect.json_is(of[0], name) + " THEN " + text
+            return made + " END"
+
+        return Scalar(once((value.text,), build, dialect.nameless), call.type, fails=True)
 
     def _conditional(
         self, call: Call, scope: Bindings, positive: bool, condition: Typed, yes: Typed, no: Typed
@@ -229,6 +256,8 @@ class Operators(Arrays):
     def member(self, call: Call, scope: Bindings) -> Scalar:
         """The member of an object whose name is worked out; no value where it has none of that name."""
         object_, name = call.arguments
+        if isinstance(name.type, Anything):
+            raise self.refuse(name, "of which type this is, is not stated", _STATE_TYPE)
         container, named, alias = self.scalar(object_, scope), self.scalar(name, scope), self.fresh()
         found = Relation(
             self.dialect.items(container.text, alias),

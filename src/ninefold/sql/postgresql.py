@@ -97,6 +97,7 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     "subtract_timestamp_duration": f'"$timestamp"({_MICROSECONDS}::numeric - {{1}})',
     "subtract_timestamp": f"({_MICROSECONDS} - {_MICROSECONDS.replace('{0}', '{1}')})",
     "size_text": "length({0})::bigint",
+    "size_object": "CASE WHEN {0} IS NOT NULL THEN (SELECT count(*) FROM json_each({0}::json)) END",
     "contains": "(strpos({0}, {1}) > 0)",
     "starts_with": "starts_with({0}, {1})",
     "ends_with": "(right({0}, length({1})) = {1})",
@@ -112,6 +113,9 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     "replace": '"$replace"({0}, {1}, {2})',
     "string_integer": "{0}::text",
     "string_boolean": "{0}::text",
+    "int_text": "CASE WHEN {0} ~ '^-{0,1}(0|[1-9][0-9]{0,18})$' THEN CASE WHEN {0}::numeric"
+    " BETWEEN -9223372036854775808 AND 9223372036854775807 THEN {0}::bigint END END",
+    "bool_text": "CASE {0} WHEN 'true' THEN TRUE WHEN 'false' THEN FALSE END",
     "int_number": '"$integer"({0})',
     "int_timestamp": f"floor({_MICROSECONDS}::numeric / 1000000)::bigint",
     "double_integer": "{0}::double precision",

@@ -113,6 +113,7 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     "subtract_timestamp_duration": _stamp(_MICROSECONDS + " - {1}"),
     "subtract_timestamp": "(" + _MICROSECONDS + " - " + _MICROSECONDS.replace("{0}", "{1}") + ")",
     "size_text": "length({0})",
+    "size_object": "CASE WHEN {0} IS NOT NULL THEN (SELECT count(*) FROM json_each({0})) END",
     "contains": "(instr({0}, {1}) > 0)",
     "starts_with": "(substr({0}, 1, length({1})) = {1})",
     "ends_with": "(substr({0}, length({0}) - length({1}) + 1) = {1})",
@@ -128,6 +129,11 @@ _TEMPLATES: Final[Mapping[str, str]] = {
     ),
     "string_integer": "CAST({0} AS TEXT)",
     "string_boolean": "CASE {0} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END",
+    "int_text": (
+        "CASE WHEN {0} GLOB '*[^-0-9]*' OR length({0}) > 20 OR NOT json_valid({0}) THEN NULL"
+        " WHEN json_type({0}) = 'integer' AND typeof({0} ->> '$') = 'integer' THEN {0} ->> '$' END"
+    ),
+    "bool_text": "CASE {0} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END",
     "int_number": f"CASE WHEN {{0}} > {_LEAST}.0 AND {{0}} < 9223372036854775808.0 THEN CAST({{0}} AS INTEGER) END",
     "int_timestamp": "unixepoch(substr({0}, 1, 19))",
     "double_integer": "CAST({0} AS REAL)",
