@@ -295,6 +295,19 @@ def test_what_fails_for_a_row_changes_nothing(path: Path) -> None:
     assert not list(path.parent.glob("*.before-*"))
 
 
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ("{set: order.count, is: string(old.count / 0)}", "string(old.count / 0): division by zero"),
+        ("{remove rows: order, where: 'old.tags.exists(t, t > 5)'}", "old.tags.exists(t, t > 5): not an integer"),
+    ],
+)
+def test_what_fails_for_a_row_says_for_which_and_in_which_line(path: Path, change: str, why: str) -> None:
+    with pytest.raises(NotUpgraded) as told:
+        upgrade.preview(str(path), DECISIONS["another type"][0], decided(DECISIONS["another type"][0], change))
+    assert f"a.upgrade.yaml:2, of the row with number a: {why}" in str(told.value), str(told.value)
+
+
 def test_rows_that_others_refer_to_do_not_go_alone(path: Path) -> None:
     before = dump(path)
     with pytest.raises(NotUpgraded, match="refer to nothing"):

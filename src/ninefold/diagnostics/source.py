@@ -89,6 +89,10 @@ class Source:
         line = bisect_right(self.line_starts, offset)
         return Place(line, offset - self.line_starts[line - 1] + 1)
 
+    def at(self, span: Span) -> str:
+        """The document and the line in which a span begins, as `upgrade.yaml:4`."""
+        return f"{self.name}:{self.place(span.start).line}"
+
     def line(self, number: int) -> str:
         """The text of a line, without its line break; `""` past the end."""
         if not 1 <= number <= len(self.line_starts):

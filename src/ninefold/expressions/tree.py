@@ -242,6 +242,10 @@ def words(typed: Typed) -> str:
             return f"{_inner(left)} {function} {_inner(right)}"
         case Call(function="!" | "-" as function, arguments=[operand]):
             return f"{function}{_inner(operand)}"
+        case Call(function="narrow" | "is true" | "names of", arguments=[operand]):
+            return words(operand)  # what is looked at besides has no words in CEL
+        case Call(function="is of type", arguments=[operand, Constant(value=str() as name)]):
+            return f"type({words(operand)}) == {name}"
         case Call(function=function, arguments=arguments):
             return f"{function}({', '.join(map(words, arguments))})"
         case Comprehension(range=range_, variables=own, body=body, condition=condition):
@@ -258,7 +262,10 @@ def words(typed: Typed) -> str:
 
 def _inner(typed: Typed) -> str:
     text = words(typed)
-    return f"({text})" if isinstance(typed, Call) and (typed.function in _OPERATORS or typed.function == "?:") else text
+    while isinstance(typed, Call) and typed.function in ("narrow", "is true", "names of"):
+        typed = typed.arguments[0]
+    is_wide = isinstance(typed, Call) and (typed.function in _OPERATORS or typed.function in ("?:", "is of type"))
+    return f"({text})" if is_wide else text
 
 
 def with_inner_quotes(text: str) -> str:

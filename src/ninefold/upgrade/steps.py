@@ -203,9 +203,17 @@ Reads: TypeAlias = Mapping[str, tuple[str, Type]]
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """Where a decision stands, and the fields of its rows by which one is told, for which it cannot be worked out."""
+
+    at: str
+    key: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fill:
     """A column has the value of an expression, in the rows of which `where` holds; None: in all. `whole`: of each there
-    has to be one."""
+    has to be one. `said`: None of what the contract decides itself."""
 
     table: str
     column: str
@@ -214,6 +222,7 @@ class Fill:
     where: Typed | None
     reads: Reads
     whole: bool = False
+    said: Said | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +243,7 @@ class RemoveRows:
     table: str
     where: Typed | None
     reads: Reads
+    said: Said | None = None
 
 
 @dataclass(frozen=True, slots=True)

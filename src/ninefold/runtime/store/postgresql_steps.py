@@ -15,7 +15,6 @@ from typing import Any, Final, assert_never
 
 from msgspec import structs
 
-from ninefold.expressions.tree import Typed
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema, Table
 from ninefold.runtime.store import postgresql_tables as tables
@@ -110,13 +109,13 @@ class Changing:
 def _take(step: Step, wanted: Schema, ask: Ask, emptied: Counter[str]) -> None:
     """Raises an error of asyncpg, and Failed."""
     match step:
-        case steps.Fill(table=table, column=column, where=where, reads=reads):
-            _fill(table, column, ask, filled(step, emptied), where, reads)
-        case steps.RemoveRows(table=table, where=where, reads=reads):
-            _remove(table, ask, where, reads)
+        case steps.Fill(table=table, column=column):
+            _fill(table, column, ask, filled(step, emptied), step)
+        case steps.RemoveRows():
+            _remove(step, ask)
         case steps.Reissue(table=table, column=column, password=password, required=required):
             make = (_no_password if password else lambda: secrets.token_bytes(32)) if required else lambda: None
-            _fill(table, column, ask, ((), lambda _: make()), None, {})
+            _fill(table, column, ask, ((), lambda _: make()), None)
         case _:
             for statement in _statements(step, wanted, ask):
                 ask(statement)
@@ -262,8 +261,8 @@ def _numbered_anew(table: str, ask: Ask) -> Iterator[str]:
 # Rows
 
 
-def _fill(table: str, column: str, ask: Ask, cells: Worked, where: Typed | None, reads: steps.Reads) -> None:
-    for rows in _rows(table, cells[0], ask, where, reads):
+def _fill(table: str, column: str, ask: Ask, cells: Worked, of: steps.Fill | None) -> None:
+    for rows in _rows(table, cells[0], ask, of):
         give(table, column, ask, [place for place, _ in rows], [cells[1](row) for _, row in rows], f", {ANEW}")
 
 
@@ -279,20 +278,22 @@ def give(table: str, column: str, ask: Ask, places: Sequence[Any], values: Seque
     )
 
 
-def _remove(table: str, ask: Ask, where: Typed | None, reads: steps.Reads) -> None:
-    if where is None:
+def _remove(step: steps.RemoveRows, ask: Ask) -> None:
+    table = step.table
+    if step.where is None:
         ask(f"DELETE FROM {identifier(table)}")
         return
-    for rows in _rows(table, (), ask, where, reads):
+    for rows in _rows(table, (), ask, step):
         ask(f"DELETE FROM {identifier(table)} WHERE ctid = ANY ($1::tid[])", [place for place, _ in rows])
 
 
 def _rows(
-    table: str, columns: Sequence[str], ask: Ask, where: Typed | None, reads: steps.Reads
+    table: str, columns: Sequence[str], ask: Ask, of: steps.Fill | steps.RemoveRows | None
 ) -> Iterator[list[tuple[Any, tuple[Stored, ...]]]]:
-    """The rows of which an expression holds, as they were before the first of them is changed: where each is, and what
-    some columns hold, as SQLite would store it."""
-    read, holds = ((), lambda _: True) if where is None else worked(where, Boolean(), reads)
+    """The rows of which the `where` of a step holds, as they were before the first of them is changed: where each is,
+    and what some columns hold, as SQLite would store it."""
+    where = None if of is None or of.where is None else worked(of.where, Boolean(), of.reads, said=of.said)
+    read, holds = where or ((), lambda _: True)
     names = ", ".join(("ctid", *map(identifier, (*columns, *read))))
     ask(f'DECLARE "$rows" NO SCROLL CURSOR FOR SELECT {names} FROM {identifier(table)}')
     while found := ask(f'FETCH {BATCH} FROM "$rows"'):

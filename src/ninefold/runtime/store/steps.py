@@ -15,7 +15,6 @@ from typing import assert_never
 import apsw
 from msgspec import structs
 
-from ninefold.expressions.tree import Typed
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema, Table
 from ninefold.runtime.store import tables
@@ -199,9 +198,9 @@ def _form(connection: apsw.Connection, table: str, column: str) -> str:
 def _decided(step: steps.Fill | steps.MapState, connection: apsw.Connection, emptied: Counter[str]) -> str:
     table = identifier(step.table)
     match step:
-        case steps.Fill(column=column, where=where, reads=reads):
+        case steps.Fill(column=column):
             given = _called(connection, filled(step, emptied))
-            return f"UPDATE {table} SET {identifier(column)} = {given}, {ANEW}{_where(where, reads, connection)}"
+            return f"UPDATE {table} SET {identifier(column)} = {given}, {ANEW}{_where(step, connection)}"
         case steps.MapState(column=column, by=by, old=old, new=new, kept=kept):
             since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {_NOW}"
             changed = f"{identifier(column)} = {literal(new)}, {ANEW}{since}"
@@ -210,15 +209,17 @@ def _decided(step: steps.Fill | steps.MapState, connection: apsw.Connection, emp
             assert_never(step)
 
 
-def _where(where: Typed | None, reads: steps.Reads, connection: apsw.Connection) -> str:
-    return "" if where is None else f" WHERE {_called(connection, worked(where, Boolean(), reads))}"
+def _where(step: steps.Fill | steps.RemoveRows, connection: apsw.Connection) -> str:
+    if step.where is None:
+        return ""
+    return f" WHERE {_called(connection, worked(step.where, Boolean(), step.reads, said=step.said))}"
 
 
 def _removed(step: steps.RemoveRows, connection: apsw.Connection) -> Iterator[str]:
     """Rows, and what is kept beside them and ends with them. No foreign key does that meanwhile; a trigger does it to
     receivers that several fields identify (`tables.endings`), and not to what refers to these."""
     table = identifier(step.table)
-    yield f"CREATE TEMP TABLE {_GOING} AS SELECT rowid AS at FROM {table}{_where(step.where, step.reads, connection)}"
+    yield f"CREATE TEMP TABLE {_GOING} AS SELECT rowid AS at FROM {table}{_where(step, connection)}"
     going = f"rowid IN (SELECT at FROM {_GOING})"
     yield from _ended_beside(step.table, going, connection)
     yield f"DELETE FROM {table} WHERE {going}"

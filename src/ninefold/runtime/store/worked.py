@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from ninefold.expressions.evaluate import SOURCES, EvaluationError, compile
@@ -15,8 +15,8 @@ from ninefold.runtime.store.protocol import Stored
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade.as_it_was import free_members
 from ninefold.upgrade.sources import Kept
-from ninefold.upgrade.steps import Fill, Reads, Remake
-from ninefold.values import Type
+from ninefold.upgrade.steps import Fill, Reads, Remake, Said
+from ninefold.values import Type, Value
 from ninefold.values.stored import from_sqlite, to_sqlite
 
 Worked: TypeAlias = tuple[tuple[str, ...], Callable[[Sequence[Stored]], Stored]]
@@ -24,10 +24,13 @@ Worked: TypeAlias = tuple[tuple[str, ...], Callable[[Sequence[Stored]], Stored]]
 Failed."""
 
 
-def worked(value: Typed, type_: Type, reads: Reads, resource: str = "old", whole: bool = False) -> Worked:
+def worked(
+    value: Typed, type_: Type, reads: Reads, resource: str = "old", whole: bool = False, said: Said | None = None
+) -> Worked:
     """The row is `old`, and goes by the name of its resource in what the contract gives. `whole`: there has to be a
     value."""
-    known = sorted(free_members(value, ("old", resource)) & reads.keys())
+    key = () if said is None else said.key
+    known = sorted({*free_members(value, ("old", resource)), *key} & reads.keys())
     types = [(name, reads[name][1]) for name in known]
     work = compile(value)
 
@@ -37,17 +40,26 @@ def worked(value: Typed, type_: Type, reads: Reads, resource: str = "old", whole
             sources = Sources()
             found = work({"old": old, resource: old, "now": sources.now(), SOURCES: sources.of_expressions()})
         except EvaluationError as error:
-            raise Failed(f"{words(value)}: {error}") from None
+            raise Failed(_why(value, str(error), old, said)) from None
         if found is None and whole:
-            raise Failed(f"{words(value)}: it has no value")
+            raise Failed(_why(value, "it has no value", old, said))
         return None if found is None else to_sqlite(type_, found)
 
     return tuple(reads[name][0] for name in known), given
 
 
+def _why(value: Typed, error: str, old: Mapping[str, Value], said: Said | None) -> str:
+    """Of which row, and what of it cannot be: both are the operator's to look at."""
+    if said is None:
+        return f"{words(value)}: {error}"
+    row = ", ".join(f"{name} {old[name]!s}" for name in said.key if old.get(name) is not None)
+    of = f", of the row with {row}" if row else ""
+    return f"{said.at}{of}: {words(value)}: {error}"
+
+
 def filled(step: Fill, emptied: Counter[str]) -> Worked:
     """What a column is given; a value in whose place none is given is counted."""
-    columns, given = worked(step.value, step.type, step.reads, step.table, step.whole)
+    columns, given = worked(step.value, step.type, step.reads, step.table, step.whole, step.said)
 
     def counted(stored: Sequence[Stored]) -> Stored:
         found = given(stored[:-1])

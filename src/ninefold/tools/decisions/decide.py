@@ -51,8 +51,7 @@ def decide(
     the form of the contract besides, made for it or by a service that asked nobody, nothing is left to decide."""
     if is_empty and changes(stored, wanted).same:
         decided = NOTHING_DECIDED
-    setting = {each.field.text for each in decided.decisions if isinstance(each, Set)}
-    deciding = Deciding(stored, wanted, checks, setting)
+    deciding = Deciding(stored, wanted, checks, decided)
     made_for = decided.made_for
     if made_for is not None and made_for.text != digest(stored):
         message = f"this was written for a database of the shape {made_for.text}, and this one is of {digest(stored)}"

@@ -17,15 +17,7 @@ from ninefold.expressions.scope import Scope
 from ninefold.expressions.tree import Typed
 from ninefold.plan.schema import Column, Schema, Table
 from ninefold.syntax.nodes import Scalar
-from ninefold.tools.decisions.document import (
-    Hide,
-    Leave,
-    MapState,
-    Reissue,
-    RemoveRows,
-    Rename,
-    Set,
-)
+from ninefold.tools.decisions.document import Decided, Hide, Leave, MapState, Reissue, RemoveRows, Rename, Set
 from ninefold.tools.decisions.names import named, with_column_named
 from ninefold.tools.decisions.rows import IN_NUMBERS, OLD, typed
 from ninefold.upgrade import steps
@@ -41,7 +33,8 @@ class Deciding:
     is decided later; who takes one of them waits for it under another name. `setting`: the fields that are given
     values."""
 
-    def __init__(self, stored: Schema, wanted: Schema, checks: Collection[str], setting: Collection[str]) -> None:
+    def __init__(self, stored: Schema, wanted: Schema, checks: Collection[str], decided: Decided) -> None:
+        self._source = decided.source
         self.checks = checks
         self.stored = shape(stored)
         self.tables = {table.name: table for table in self.stored.tables}
@@ -52,7 +45,7 @@ class Deciding:
         self.given: list[str] = []
         self.inherited: list[Inherited] = []
         self.leaving: set[str] = set()
-        self.setting = setting
+        self.setting = {each.field.text for each in decided.decisions if isinstance(each, Set)}
         self._waiting: dict[tuple[str, str], str] = {}
         self.found: list[Diagnostic] = []
         self.reads = {
@@ -174,7 +167,8 @@ class Deciding:
         where = None if each.where is None else self._typed(each.where, table, Boolean())
         if value is None or (each.where is not None and where is None):
             return
-        self.fill(table, wanted, name, type_, value, where)
+        said = self._said(each.where or each.value, table)
+        self.fill(table, wanted, name, type_, value, where, said=said)
 
     def fill(
         self,
@@ -186,6 +180,7 @@ class Deciding:
         where: Typed | None,
         *,
         whole: bool = False,
+        said: steps.Said | None = None,
     ) -> None:
         """Give a field a value, which is of `type_`; where it was of another, what it had is set aside. So it is where
         others know rows by it, who follow. What is not given another value keeps what it had, also as the number of the
@@ -204,7 +199,11 @@ class Deciding:
                 kept = typed(self.old(table.name), form.format(as_it_was), optional(type_))
                 assert kept is not None
                 self.steps.append(steps.Fill(table.name, name, type_, kept, None, reads))
-        self.steps.append(steps.Fill(table.name, name, type_, value, where, reads, whole))
+        self.steps.append(steps.Fill(table.name, name, type_, value, where, reads, whole, said))
+
+    def _said(self, text: Scalar, table: Table) -> steps.Said | None:
+        key = tuple(self.before(table.name, column) for column in table.key)
+        return None if self._source is None else steps.Said(self._source.at(text.span), key)
 
     def before(self, table: str, column: str) -> str:
         """What a column was called before anything was decided, which is how expressions read it of `old`."""
@@ -322,7 +321,8 @@ class Deciding:
             return
         where = None if each.where is None else self._typed(each.where, table, Boolean())
         if where is not None or each.where is None:
-            self.steps.append(steps.RemoveRows(table.name, where, dict(self.reads[table.name])))
+            said = None if each.where is None else self._said(each.where, table)
+            self.steps.append(steps.RemoveRows(table.name, where, dict(self.reads[table.name]), said))
 
     def leave(self, each: Leave) -> None:
         known = {**_fields(self.wanted), **dict.fromkeys(self.checks)}

@@ -91,10 +91,11 @@ Decision: TypeAlias = Rename | Set | MapState | Hide | RemoveRows | Leave | Reis
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """`made_for`: the shape that it was written for, if it says so."""
+    """`made_for`: the shape that it was written for, if it says so. `source`: None where nobody wrote it."""
 
     made_for: nodes.Scalar | None
     decisions: tuple[Decision, ...]
+    source: Source | None = None
 
     @property
     def mentioned(self) -> frozenset[str]:
@@ -152,7 +153,7 @@ def read(source: Source) -> Outcome[Decided]:
         reader.say("`changes` is not a list", listed.span)
     decisions = tuple(found for item in items if (found := reader.decision(item)) is not None)
     value = None if made_for is None or not isinstance(made_for.value, nodes.Scalar) else made_for.value
-    return Outcome(Decided(value, decisions), tuple(reader.found))
+    return Outcome(Decided(value, decisions, source), tuple(reader.found))
 
 
 class _Reader:
