@@ -4,6 +4,7 @@ upgrade that version shows of them what they were."""
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -246,7 +247,11 @@ def test_where_nobody_knows_of_which_version_the_rows_are_it_is_asked(
     decisions.write_text(f"changes:\n  - {answer}\n", encoding="utf-8")
     again = ["--decisions", str(decisions), "--apply"]
     if held == "now" and "enum" in name:
-        return  # they do not fit the newest
+        # They do not fit the newest, of which nobody was asked: what stays as it is, is told.
+        for more in (again[:2], again):
+            assert upgraded(path, *more) == 0
+            assert re.search(r"^left +[0-9]+ rows? do(es)? not fit `sale.size` any more", capsys.readouterr().out, re.M)
+        return
     assert upgraded(path, *again) == 0, capsys.readouterr()
     if held == "then":
         assert shown(path, text, {"Api-Version": "1"}) == before
@@ -256,6 +261,25 @@ def test_where_nobody_knows_of_which_version_the_rows_are_it_is_asked(
     capsys.readouterr()
     assert upgraded(path) == 0
     assert "nothing has to be changed" in capsys.readouterr().out
+
+
+def test_what_is_said_of_several_versions_alike_is_asked_once(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        newer(WAYS["another unit"])
+        .replace('{"2": {}, "1": {', '{"3": {}, "2": {')
+        .replace('default: "2"', 'default: "3"')
+    )
+    text = text.replace("value * 1000}]}", 'value * 1000}]}, "1": {changes: [{rename: sale.note, to: remark}]}')
+    filled(path, OLD[: OLD.index("versioning:")] + "versioning: none\n")
+    assert upgraded_to(path, text) == 1
+    told = capsys.readouterr().out
+    assert told.count("question    ") == 1
+    assert "`sale.weight` held something else in `2` and `1`: part 9" in told
+
+
+def upgraded_to(path: Path, text: str) -> int:
+    path.with_name("contract.yaml").write_text(text, encoding="utf-8")
+    return upgraded(path)
 
 
 def test_rows_of_the_newest_version_are_left(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

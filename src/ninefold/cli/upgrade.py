@@ -24,7 +24,7 @@ from ninefold.diagnostics.source import Source
 from ninefold.pipeline import Loaded
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.operator.audit import Audit, Kept
+from ninefold.runtime.operator.audit import Audit, Kept, Misfits
 from ninefold.runtime.operator.due import Due, Falling
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store.changing import Decide, Judged, NotUpgraded, Rehearsed
@@ -128,7 +128,7 @@ def upgrade(
         taken = _taken_back(path, undo, lose_writes, drop, backup)
         if taken is not None:
             return taken
-        judge = Due(plan, Audit(plan.stored, inf, Kept(loaded.source, lambda _: ())))
+        judge = Due(plan, audit := Audit(plan.stored, inf, Kept(loaded.source, lambda _: ())))
         decide = _decide(again, plan, loaded, reads=write is None and not (expand or contract))
         if expand or contract:
             return going_over.goes_over(path, plan, decide, judge if contract else None, again)
@@ -136,7 +136,7 @@ def upgrade(
     except NotUpgraded as error:
         then = leads_on(error.then, file, path)
         raise Unusable(str(error), *then, *error.help, details=error.details) from None
-    return _written(write, done, again) if write is not None else _told(done, judge.falling, format, again, apply)
+    return _written(write, done, again) if write is not None else _told(done, (audit, judge), format, again, apply)
 
 
 def _taken_back(path: str, undo: bool, lose_writes: bool, drop: Sequence[str], backup: Path | None) -> int | None:
@@ -191,12 +191,18 @@ def _beside(file: str) -> Path:
 
 
 def _told(
-    done: Rehearsed, falling: Sequence[Falling], format: Literal["text", "json"], again: _Again, applied: bool
+    done: Rehearsed,
+    of_rows: tuple[Audit, Due],
+    format: Literal["text", "json"],
+    again: _Again,
+    applied: bool,
 ) -> int:
+    audit, due = of_rows
+    falling, left = due.falling, audit.counted.fields if done.goes else ()  # what does not fit then stays as it is
     if format == "json":
-        say_json(_json(done, falling))
+        say_json(_json(done, left, falling))
     else:
-        say("\n".join(visible(line) for line in _lines(done, falling, again, applied)))
+        say("\n".join(visible(line) for line in _lines(done, left, falling, again, applied)))
     return 0 if done.goes else 1
 
 
@@ -281,7 +287,9 @@ _EXPRESSIONS: Final = (
 _HOW: Final = "Of each question, take the `#` from one line and fill in what is `…`"
 
 
-def _lines(done: Rehearsed, falling: Sequence[Falling], again: _Again, applied: bool) -> Iterator[str]:
+def _lines(
+    done: Rehearsed, left: Sequence[Misfits], falling: Sequence[Falling], again: _Again, applied: bool
+) -> Iterator[str]:
     listed = ", ".join(f"{count:,} {name}" for name, count in done.rows)
     yield f"{done.database}{f' ({listed})' if listed else ''}"
     yield ""
@@ -308,6 +316,7 @@ def _lines(done: Rehearsed, falling: Sequence[Falling], again: _Again, applied: 
         yield f"{'lost':<12}deliveries: {done.undelivered:,} still to be made, or given up"
     for name, count in done.emptied:
         yield f"{'lost':<12}{name}: {count:,} values, in the place of which none is set"
+    yield from (f"{'left':<12}{each.words}" for each in left)
     for name, count in done.aside:
         yield f"{'hidden':<12}{name}: {count:,} {_kept_of(name, count)} (--drop {name} ends them)"
     yield from (f"{'due':<12}{each.words}" for each in falling)
@@ -339,7 +348,7 @@ def _change(each: Judged) -> Iterator[str]:
         yield f"{change.kind:<12}{change.about}, {change.words}"
 
 
-def _json(done: Rehearsed, falling: Sequence[Falling]) -> dict[str, object]:
+def _json(done: Rehearsed, left: Sequence[Misfits], falling: Sequence[Falling]) -> dict[str, object]:
     return {
         "database": done.database,
         "rows": dict(done.rows),
@@ -358,6 +367,7 @@ def _json(done: Rehearsed, falling: Sequence[Falling]) -> dict[str, object]:
         "lost": dict(done.lost),
         "emptied": dict(done.emptied),
         "removed": dict(done.removed),
+        "left": {each.name: each.count for each in left},
         "undelivered": done.undelivered,
         "given": list(done.given),
         "due": [{"of": each.resource, "transition": each.transition, "count": each.count} for each in falling],

@@ -3,7 +3,7 @@ back to older versions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Final, TypeAlias
 
@@ -104,19 +104,34 @@ class Ways:
 
     def held_otherwise(self) -> Iterator[tuple[str, str, str]]:
         """Fields that hold something else in rows that nobody has moved: the resource, the field, and a sentence."""
-        for each in self.older if not self.is_known else filter(None, (self.taken,)):
-            for (resource, name), conversion in each.stored.items():
-                yield resource, name, self.what_was(conversion, each)
+        of = self.older if not self.is_known else tuple(filter(None, (self.taken,)))
+        for (resource, name), conversion, versions in conversions(of):
+            yield resource, name, self.what_was(conversion, versions)
+        for each in of:
             for resource, name in each.new if self.is_known else ():
                 value = each.made[resource, name]
                 yield resource, name, f"is new, and part 9 says of rows of `{each.version}`: `{words(value)}`"
 
-    def what_was(self, conversion: Conversion, older: Older) -> str:
+    def what_was(self, conversion: Conversion, versions: Sequence[str]) -> str:
+        held = " and ".join(f"`{each}`" for each in versions)
         unknown = "" if self.is_known else ", and it is not known whether these rows are of that version"
-        return f"held something else in `{older.version}`: part 9 stores `{conversion.written.text}` of it{unknown}"
+        return f"held something else in {held}: part 9 stores `{conversion.written.text}` of it{unknown}"
 
 
 NO_WAYS: Final = Ways()
+
+
+def conversions(of: Iterable[Older]) -> Iterator[tuple[tuple[str, str], Conversion, tuple[str, ...]]]:
+    """Fields that held something else, each with what is stored of it, and the versions of which that is said: what is
+    said of several alike is one thing."""
+    found = dict[tuple[tuple[str, str], str, str], tuple[Conversion, tuple[str, ...]]]()
+    for older in of:
+        for field_, conversion in older.stored.items():
+            alike = field_, conversion.written.text, repr(conversion.given)
+            first, versions = found.get(alike, (conversion, ()))
+            found[alike] = first, (*versions, older.version)
+    for (field_, _, _), (conversion, versions) in found.items():
+        yield field_, conversion, versions
 
 
 def new_states(wanted: Schema, kept: tuple[str, str] | None) -> Mapping[str, tuple[str, ...]]:

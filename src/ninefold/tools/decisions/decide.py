@@ -13,7 +13,7 @@ from ninefold.diagnostics.diagnostic import Diagnostic, Label
 from ninefold.expressions.tree import Constant, Select, Variable, free_variables, substitute, words
 from ninefold.plan.schema import Column, Schema, Table
 from ninefold.syntax.scalars import quoted
-from ninefold.tools.decisions.contract import NO_WAYS, Made, Older, Ways
+from ninefold.tools.decisions.contract import NO_WAYS, Made, Older, Ways, conversions
 from ninefold.tools.decisions.deciding import Deciding
 from ninefold.tools.decisions.document import (
     NOTHING_DECIDED,
@@ -236,24 +236,23 @@ def _given(deciding: Deciding, older: Older, wanted: Table, column: Column) -> N
 
 
 def _asked(deciding: Deciding, ways: Ways, decided: Decided) -> Iterator[Change]:
-    for older in ways.older:
-        for (resource, name), conversion in older.stored.items():
-            table, wanted = deciding.tables.get(resource), deciding.wanted.get(resource)
-            was, column = (None if of is None else _column(of, name) for of in (table, wanted))
-            about = f"{resource}.{name}"
-            if (
-                was is None
-                or column is None
-                or {about, f"{resource}.{deciding.before(resource, name)}"} & ({*decided.mentioned, *deciding.left})
-            ):
-                continue
-            if was.type == _stored_type(conversion.given) == _stored_type(column.type):
-                where = "" if was.required else f', where: "has(old.{name})"'
-                said = f"{{set: {about}, is: {quoted(conversion.of(f'{OLD}.{name}'))}{where}}}"
-                over = steps.AreNone(resource, name)
-                told = ways.what_was(conversion, older)
-                write = (said, f"{{leave: {about}}}")
-                yield Change("question", f"field `{about}`", told, by="upgrade", write=write, over=over)
+    for (resource, name), conversion, versions in conversions(ways.older):
+        table, wanted = deciding.tables.get(resource), deciding.wanted.get(resource)
+        was, column = (None if of is None else _column(of, name) for of in (table, wanted))
+        about = f"{resource}.{name}"
+        if (
+            was is None
+            or column is None
+            or {about, f"{resource}.{deciding.before(resource, name)}"} & ({*decided.mentioned, *deciding.left})
+        ):
+            continue
+        if was.type == _stored_type(conversion.given) == _stored_type(column.type):
+            where = "" if was.required else f', where: "has(old.{name})"'
+            said = f"{{set: {about}, is: {quoted(conversion.of(f'{OLD}.{name}'))}{where}}}"
+            over = steps.AreNone(resource, name)
+            told = ways.what_was(conversion, versions)
+            write = (said, f"{{leave: {about}}}")
+            yield Change("question", f"field `{about}`", told, by="upgrade", write=write, over=over)
 
 
 def _stored_type(type_: Type) -> Type:
