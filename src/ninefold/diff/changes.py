@@ -8,13 +8,13 @@ from typing import Final, Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.ablate.facts import row_of_entry, row_of_item
+from ninefold.diff.edges import EDGES
 from ninefold.diff.normal import Normal, Words, alone, normal
-from ninefold.diff.schemas import EDGES
 from ninefold.language.authentication import BY_CALLER
 from ninefold.language.expressions import constant_in
 from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind
-from ninefold.language.shapes import JSON, NEW_NAMES
+from ninefold.language.shapes import JSON, NEW_NAME, NEW_NAMES
 from ninefold.language.table import WITHIN, key_at
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style, is_alike, is_word
 
@@ -67,6 +67,19 @@ class Change:
     @property
     def address(self) -> str:
         return f"{self.part} {' > '.join(self.names)}"
+
+    @property
+    def called(self) -> tuple[str, str] | None:
+        """What something was called, and is; None: it has no other name."""
+        if self.old is None or self.new is None or self.key.name in OTHER_EDGE:
+            return None
+        if self.how == "renamed":
+            return self.old.called, self.new.called
+        match self.old.node, self.new.node:
+            case Scalar(text=before), Scalar(text=after) if self.key.shape == NEW_NAME:
+                return before, after
+            case _:
+                return None
 
 
 def changes(old: Document, new: Document, old_words: Words, new_words: Words) -> tuple[Change, ...]:

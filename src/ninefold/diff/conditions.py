@@ -6,6 +6,7 @@ is found to be neither may still be, and is not said to be proved where it reads
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -153,7 +154,8 @@ def _values(path: Normal, values: set[tuple[str, Any]], known: Domains) -> Itera
         return
     few = known.values(path)
     is_there = known.is_there(path)
-    yield from (each for each in (few or _domain(values)) if each is not None or not is_there)
+    found = few or _domain(values, is_whole=known.is_whole(path))
+    yield from (each for each in found if each is not None or not is_there)
 
 
 class _Reads:
@@ -218,17 +220,26 @@ def _ordered(path: Normal, value: Any, operator: str) -> tuple[Normal, tuple[Any
     return path, (value,), operator
 
 
-def _domain(values: set[tuple[str, Any]]) -> Iterator[Any]:
-    """Values of each kind that the constants tell apart."""
+def _domain(values: set[tuple[str, Any]], *, is_whole: bool) -> Iterator[Any]:
+    """Values of each kind that the constants tell apart. `is_whole`: of numbers, the whole ones next to them."""
     numbers = sorted({value for _, value in values if isinstance(value, int | float) and not isinstance(value, bool)})
     texts = sorted({value for _, value in values if isinstance(value, str)})
     yield from dict.fromkeys(value for _, value in values if isinstance(value, bool | str))
-    yield from numbers
-    yield from ((one + other) / 2 for one, other in pairwise(numbers))
-    yield from (numbers[0] - 1, numbers[-1] + 1) if numbers else (_OTHER,)
+    if is_whole and numbers:
+        yield from sorted({beside for each in numbers for beside in _whole(each)})
+    else:
+        yield from numbers
+        yield from ((one + other) / 2 for one, other in pairwise(numbers))
+        yield from (numbers[0] - 1, numbers[-1] + 1) if numbers else (_OTHER,)
     # By code points: before the first one, and next behind each.
     yield from (each for each in ("", *(f"{text}\0" for text in texts)) if texts and each not in texts)
     yield None
+
+
+def _whole(number: float) -> tuple[int, ...]:
+    """What is there of whole numbers on both sides of a number, and where it is one."""
+    below, above = math.floor(number), math.ceil(number)
+    return above - 1, below, above, below + 1
 
 
 def _atom(ast: Ast) -> tuple[Normal, bool]:

@@ -9,7 +9,7 @@ from ninefold.checked.resources import Field, Resource
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.normal import Normal
 from ninefold.language.json_schema import listed_values
-from ninefold.values import Boolean
+from ninefold.values import Boolean, Integer
 
 Domain: TypeAlias = tuple[Any, ...]
 
@@ -17,10 +17,11 @@ Domain: TypeAlias = tuple[Any, ...]
 @dataclass(frozen=True, slots=True)
 class Domains:
     """Of what an expression reads. `values`: all that it can have, `None` where it may have none; None: they are not
-    known, or not few. `is_there`: it always has a value."""
+    known, or not few. `is_there`: it always has a value. `is_whole`: what it has is a whole number, or nothing."""
 
     values: Callable[[Normal], Domain | None]
     is_there: Callable[[Normal], bool]
+    is_whole: Callable[[Normal], bool]
 
 
 def _is_there(path: Normal) -> bool:
@@ -30,7 +31,18 @@ def _is_there(path: Normal) -> bool:
 
 _GIVEN: Final = ("name", "value")
 
-NOTHING_KNOWN: Final = Domains(lambda _: None, _is_there)
+
+def _is_whole(path: Normal) -> bool:
+    """Whatever is read: how many there are, and what is made of whole numbers."""
+    match path:
+        case ("literal", "int", _) | ("call", "size", *_):
+            return True
+        case ("+" | "-" | "*", *parts):
+            return all(map(_is_whole, parts))
+    return False
+
+
+NOTHING_KNOWN: Final = Domains(lambda _: None, _is_there, _is_whole)
 
 
 def of_both(old: Domains, new: Domains) -> Domains:
@@ -40,7 +52,11 @@ def of_both(old: Domains, new: Domains) -> Domains:
         before, after = old.values(path), new.values(path)
         return None if before is None or after is None else tuple(dict.fromkeys((*before, *after)))
 
-    return Domains(known, lambda path: old.is_there(path) and new.is_there(path))
+    return Domains(
+        known,
+        lambda path: old.is_there(path) and new.is_there(path),
+        lambda path: old.is_whole(path) and new.is_whole(path),
+    )
 
 
 def domains_of(resources: Mapping[str, Resource]) -> Domains:
@@ -75,7 +91,13 @@ def domains_of(resources: Mapping[str, Resource]) -> Domains:
         found = read(path)
         return _is_there(path) or (found is not None and not found[2])
 
-    return Domains(known, is_there)
+    def is_whole(path: Normal) -> bool:
+        if path[:1] in (("+",), ("-",), ("*",)):
+            return all(map(is_whole, path[1:]))
+        found = read(path)
+        return _is_whole(path) if found is None else isinstance(found[1].type, Integer)
+
+    return Domains(known, is_there, is_whole)
 
 
 def _values(resource: Resource, field: Field) -> Domain | None:

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.edges import EDGES, divides, is_number, without_what_is_the_same
 from ninefold.diff.verdicts import Direction
 from ninefold.language.json_schema import KEYS, TELLING
 from ninefold.language.key import Order
@@ -40,6 +41,7 @@ def steps(old: Any, new: Any, at: str = "") -> Iterator[Step]:
     if not (isinstance(old, dict) and isinstance(new, dict)):
         yield from _of_truths(old, new, at)
         return
+    old, new = without_what_is_the_same(old, new)
     here = at or "the value"
     told: set[str] = set()
     for pair in EDGES:
@@ -54,13 +56,9 @@ def steps(old: Any, new: Any, at: str = "") -> Iterator[Step]:
     yield from _of_names(old, new, here)
 
 
-EDGES: Final = (("minimum", "exclusiveMinimum", 1), ("maximum", "exclusiveMaximum", -1))
-"""A number's edge is told by either of two keywords, of which the second leaves it out itself; 1: more lies above."""
-
-
 def _of_edge(closed: str, open: str, sign: int, old: dict[str, Any], new: dict[str, Any], here: str) -> Step | None:
     """Where an edge is told by another keyword than it was."""
-    [was, now] = [[name for name in (closed, open) if _is_number(of.get(name))] for of in (old, new)]
+    [was, now] = [[name for name in (closed, open) if is_number(of.get(name))] for of in (old, new)]
     if len(was) != 1 or len(now) != 1 or was == now:
         return None
     before, after = ((sign * of[name], name == open) for of, [name] in ((old, was), (new, now)))
@@ -86,7 +84,7 @@ def merged(schema: Any) -> Any:
             return schema
         for name, said in each.items():
             there, order = found.setdefault(name, said), _orders().get(name)
-            if order is not None and _is_number(there) and _is_number(said):
+            if order is not None and is_number(there) and is_number(said):
                 found[name] = min(there, said) if order == "more" else max(there, said)
             elif name == "type":
                 found[name] = _types_of_both(there, said)
@@ -200,7 +198,7 @@ def _of_keyword(
         yield from (Step("more", f"{here} may be something else") for each in after if each not in before)
         yield from (Step("less", f"{here} may be less") for each in before if each not in after)
     elif name == "multipleOf" and before and after:
-        wider, narrower = before % after == 0, after % before == 0
+        wider, narrower = divides(after, before), divides(before, after)
         yield Step("more" if wider else "less" if narrower else "other", f"`multipleOf` of {here}")
     elif name in _OTHERS and before is None and _is_any(after):
         was_left_out = not _is_closed(old) and not _is_free({*_named(old)})
@@ -211,7 +209,7 @@ def _of_keyword(
         yield Step("more", f"`{name}` of {here} is gone")
     elif name == "uniqueItems":
         yield Step("less" if after else "more", f"`uniqueItems` of {here}")
-    elif order is not None and _is_number(before) and _is_number(after):
+    elif order is not None and is_number(before) and is_number(after):
         more = after > before if order == "more" else after < before
         yield Step("more" if more else "less", f"`{name}` of {here} was {before}, is {after}")
     elif name in ("const", "format"):
@@ -253,10 +251,6 @@ def _of_members(
 
 def _inner(at: str, name: str) -> str:
     return f"{at}.{name}" if at else name
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _told(value: Any) -> str:

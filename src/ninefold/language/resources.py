@@ -139,7 +139,7 @@ class Field:
         when=When("the field states no schema, `computed` or `state`"),
         sentence="references a {}")
     inverse: Fact[Name] | None = names(
-        "inverse", shapes.Name("a new name"), "How the target calls the rows that refer to it.",
+        "inverse", shapes.NEW_NAME, "How the target calls the rows that refer to it.",
         "Each use of the name is an error.", read=read_back)
     on_delete: Fact[Name] | None = asked(
         "on delete", shapes.Word(get_args(OnDelete)),

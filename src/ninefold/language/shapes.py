@@ -114,6 +114,7 @@ class Names:
     alone: bool = False
 
 
+NEW_NAME: Final = Name("a new name")
 NEW_NAMES: Final = Names("a new name")
 """Of things that are declared by it."""
 
