@@ -89,6 +89,28 @@ PAIRS: dict[str, tuple[list[list[str]], list[list[str]], dict[str, str]]] = {
         ],
         {"readers": "breaking", "receivers": "breaking"},
     ),
+    "when rows go by themselves, of which nobody is told": (
+        [["  required: [lines]", "  required: [lines]\n  expires: order.created_at"]],
+        [["expires: order.created_at", "expires: \"order.created_at + duration('P1D')\""]],
+        {"readers": "look"},
+    ),
+    "when rows go by themselves, of which receivers are told": (
+        [
+            ["  required: [lines]", "  required: [lines]\n  expires: order.created_at"],
+            ["[cancel order, expire order]", "[cancel order, expire order, delete order]"],
+        ],
+        [["expires: order.created_at", "expires: \"order.created_at + duration('P1D')\""]],
+        {"readers": "look", "receivers": "look"},
+    ),
+    "a value by which rows go by themselves": (
+        [
+            ["    created_at:", "    until: {type: string, format: date-time, on create: now}\n    created_at:"],
+            ["  required: [lines]", "  required: [lines]\n  expires: order.until"],
+            ["[cancel order, expire order]", "[cancel order, expire order, delete order]"],
+        ],
+        [["on create: now}", "on create: \"now + duration('P1D')\"}"]],
+        {"readers": "look", "receivers": "look"},
+    ),
     "a sort": (
         [],
         [["sorts: [created_at, -created_at]", "sorts: [created_at, -created_at, total]"]],

@@ -110,3 +110,76 @@ def test_what_is_kept_is_told_of_the_change(new: str, kept: str | None) -> None:
     assert old.plan is not None and now.plan is not None, (old.diagnostics, now.diagnostics)
     (finding,) = (each for each in diff(old, now).findings if each.said.startswith("`note > fields > title`"))
     assert finding.kept == kept
+
+
+PING: Final = "GET /ping: {does: compute, responses: {200: {ok: true}}}\n"
+NAMED: Final = contract(
+    """note:
+  primary key: id
+  fields: {id: {type: integer, on create: serial()}, name: {type: string, minLength: 1}}
+  required: [name]
+""",
+    f"POST /notes: {{does: create note, body: [name], responses: {{201: note}}}}\n{PING}",
+)
+
+
+def _in_versions(text: str, default: str, *versions: str) -> Loaded:
+    below = '  "0": {changes: [{rename: note.name, to: label}]}\n'
+    said = in_two_versions(text, default=f'"{default}"').partition('  "2"')[0]
+    loaded = compile_document(
+        f"{len(versions)}.md", f"{said}{''.join(versions)}{below}compatible: none\n```\n".encode()
+    )
+    assert loaded.plan is not None and not has_errors(loaded.diagnostics), loaded.diagnostics
+    return loaded
+
+
+def test_a_version_on_top_is_one_finding_beside_what_has_another_name() -> None:
+    titled = NAMED.replace("name: {type", "title: {type").replace("[name]", "[title]")
+    old = _in_versions(NAMED, "1", '  "1": {}\n')
+    new = _in_versions(titled, "1", '  "2": {}\n', '  "1": {changes: [{rename: note.title, to: name}]}\n')
+    found = {each.said: each for each in diff(old, new).findings}
+    assert set(found) == {"`note > fields > name` is called `title`", "`versions > 2` is new"}
+    renamed = found["`note > fields > name` is called `title`"]
+    assert renamed.kept == "1" and renamed.uses == 4
+    assert all(each.older == () for each in found.values())
+
+
+@pytest.mark.parametrize("name", ["name", "member", "call", "str", "list"])
+def test_what_a_form_is_called_is_no_name_of_a_field(name: str) -> None:
+    old, new = (NAMED.replace("name: {type", f"{each}: {{type").replace("[name]", f"[{each}]") for each in (name, "zz"))
+    [finding] = diff(compile_document("old.md", old.encode()), compile_document("new.md", new.encode())).findings
+    assert finding.uses == 4
+
+
+INVERSE: Final = contract(
+    """a:
+  primary key: id
+  fields: {id: {type: integer, on create: serial()}}
+b:
+  primary key: id
+  fields: {id: {type: integer, on create: serial()}, a: {references: a, inverse: bs, on delete: restrict}}
+  required: [a]
+  check: {that: "b.a.bs.size() < 5", else: full}
+""",
+    "POST /as: {does: create a, body: none, responses: {201: a}}\n"
+    "POST /bs: {does: create b, body: [a], responses: {201: b}}\n"
+    "GET /as/{id}: {does: read a, responses: {200: SHOWN}}\n",
+    codes="full: {status: 409}",
+)
+
+
+@pytest.mark.parametrize(
+    ("shown", "then", "verdict"),
+    [
+        ("a", "a", "words"),
+        ("{count: a.bs.size()}", "{count: a.bees.size()}", "words"),
+        ("\"{'bs': a.bs.size()}\"", "\"{'bees': a.bees.size()}\"", "breaking"),
+    ],
+)
+def test_another_name_for_the_rows_that_refer_to_one_is_words_unless_it_is_shown(
+    shown: str, then: str, verdict: str
+) -> None:
+    old, new = INVERSE.replace("SHOWN", shown), INVERSE.replace("SHOWN", then)
+    new = new.replace("inverse: bs", "inverse: bees").replace("b.a.bs.", "b.a.bees.")
+    [finding] = diff(compile_document("old.md", old.encode()), compile_document("new.md", new.encode())).findings
+    assert (finding.verdict, finding.uses > 0) == (verdict, True)

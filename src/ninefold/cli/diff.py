@@ -283,12 +283,12 @@ def _difference(
     shown = _showing(before, after, requests, settings, is_over if seek > 0 else None)
     sought = False
 
-    def asked(plan: ServicePlan, finding: Finding) -> tuple[Witness | None, int] | None:
+    def asked(plan: ServicePlan, finding: Finding, base: ServicePlan | None) -> tuple[Witness | None, int] | None:
         nonlocal sought
         if shown is None or not is_told(finding):
             return None
         sought = True
-        return shown(plan, finding)
+        return shown(plan, finding, base)
 
     difference = compared(before, after, asked)
     if sought and seek > 0 and is_over():

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from typing import TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.alone import Both
 from ninefold.diff.conditions import relation
 from ninefold.diff.domains import Domains
 from ninefold.diff.normal import Words
 from ninefold.diff.verdicts import Direction
 from ninefold.expressions.ast import Ast, Literal
 from ninefold.language.authentication import ALL, ANYONE
+from ninefold.language.fact import value_of
+from ninefold.pipeline import Loaded
 from ninefold.syntax.nodes import Mapping as MappingNode
 from ninefold.syntax.nodes import Node, Scalar, Sequence
 
@@ -24,8 +28,11 @@ class Cell:
     said: str
 
 
-def admitted(node: Node | None, words: Words, schemes: Collection[str]) -> Mapping[str, tuple[Ast | None, str]]:
-    """Who is admitted, under which condition (None: always), as it is written."""
+Admitted: TypeAlias = Mapping[str, tuple[Ast | None, str]]
+"""Who is admitted, under which condition (None: always), as it is written."""
+
+
+def admitted(node: Node | None, words: Words, schemes: Collection[str]) -> Admitted:
     match node:
         case None:
             return {}
@@ -51,9 +58,7 @@ def _never() -> Ast:
     return Literal(False, 0, 0)
 
 
-def cells(
-    old: Mapping[str, tuple[Ast | None, str]], new: Mapping[str, tuple[Ast | None, str]], known: Domains
-) -> Iterator[Cell]:
+def cells(old: Admitted, new: Admitted, known: Domains) -> Iterator[Cell]:
     """What differs, caller by caller. Whom `anyone` admits, it admits with any credential."""
     for who in dict.fromkeys((*old, *new)):
         before, after = old.get(who, old.get(ANYONE)), new.get(who, new.get(ANYONE))
@@ -65,3 +70,11 @@ def cells(
             found = relation(before[0], after[0], known)
             if found != "same":
                 yield Cell(who, found, f"{who}: {after[1]} (was: {before[1]})")
+
+
+def schemes_of_both(both: Both) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return _schemes(both.old), _schemes(both.new)
+
+
+def _schemes(loaded: Loaded) -> tuple[str, ...]:
+    return tuple(each.name for each in value_of(loaded.contract.authentication.schemes) or ())

@@ -10,9 +10,11 @@ from typing import Any, TypeVar
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.answers import Met
 from ninefold.diff.changes import Change, Place, Route
-from ninefold.diff.meaning import NOTHING, Felt, Meaning, felt, meaning
+from ninefold.diff.companions import companions, newest_alone
+from ninefold.diff.meaning import NOTHING, Felt, Meaning, felt, meaning, of_older
 from ninefold.diff.precise import met, reached
 from ninefold.diff.shown import shows_all_of
+from ninefold.diff.sight import differing, sight
 from ninefold.diff.stored import StoredNames, renamed_fields
 from ninefold.language.question import OpenQuestion
 from ninefold.pipeline import Loaded, compile_tree
@@ -35,11 +37,15 @@ class Alone:
     met: dict[Met, list[str]]
     opened: tuple[OpenQuestion, ...]
     closed: tuple[OpenQuestion, ...]
+    before: ServicePlan
+    """What it is compared with: the old contract, or that beside others of the differences; the new one without it."""
     plan: ServicePlan | None = None
     """The old contract with it alone; None: only the new one without it could be made."""
     known: bool = True
     reached: tuple[str, ...] = ()
     adds: bool = False
+    newest: bool = False
+    """It is made beside others, if at all, and what it does to older versions is not known."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,9 @@ class Both:
         self._changes = changes
         self.called = renamed_fields(changes)
         self._looked = 0
+        self._seen = dict[str, bool]()
+        self._tried = 0
+        self._bases = dict[tuple[int, ...], _Compiled | None]()
         self._found = dict[Callable[[Both], Any], Any]()
 
     def once(self, find: Callable[[Both], T]) -> T:
@@ -76,17 +85,29 @@ class Both:
             self._found[find] = find(self)
         return self._found[find]  # type: ignore[no-any-return]
 
+    def seems_the_same(self, version: str) -> bool:
+        """Whether a version of both is served as it was, and all that callers see of it is what it was."""
+        if version not in self._seen:
+            one, other = self.old.of(version), self.new.of(version)
+            self._seen[version] = (
+                one is not None
+                and other is not None
+                and self.before.dates.get(version) == self.after.dates.get(version)
+                and not differing(sight(one.contract), sight(other.contract))
+            )
+        return self._seen[version]
+
     @cached_property
     def whole(self) -> Alone:
         """All differences together; not what is only written otherwise."""
         if not self._changes:
-            return Alone(NOTHING, {}, (), (), self.old.plan)
+            return Alone(NOTHING, {}, (), (), self.old_plan, self.old_plan)
         all_of_them = _compiled(self._old, self._changes, self._new) or self._new
         return replace(_alone(self._old, all_of_them, self.called), plan=all_of_them.plan)
 
-    def alone(self, changes: Sequence[Change], is_all: bool) -> Alone:
-        """`is_all`: there are no others."""
-        if is_all:
+    def alone(self, changes: Sequence[Change], groups: Sequence[Sequence[Change]]) -> Alone:
+        """`groups`: all of them."""
+        if len(groups) == 1:
             return self.whole
         self._looked += 1
         if self._looked <= MOST:
@@ -96,8 +117,33 @@ class Both:
             without = _compiled(self._new, turned(changes), self._old)
             if without is not None:
                 return self._left(_alone(without, self._new, renamed_fields(changes)))
+            beside = None if changes[0].part == 9 else self._beside(changes, groups)
+            if beside is not None:
+                return self._left(beside)
         whole = self.whole
+        if changes[0].part == 9:
+            found = of_older(whole.felt, self.seems_the_same)
+            is_on_top = len(changes) > 1 and changes[0].called is None
+            all_met = {} if is_on_top else met(self.before, self.after, found)
+            whole = replace(whole, felt=found, met=all_met, plan=None, newest=True)
         return replace(whole, known=False)
+
+    def _beside(self, changes: Sequence[Change], groups: Sequence[Sequence[Change]]) -> Alone | None:
+        """What it does in the newest version, beside as few others as it needs; None: nobody can say."""
+        called = renamed_fields(changes)
+        for others in ((), *companions(changes, groups)):
+            if self._tried >= MOST:
+                return None
+            key = tuple(map(id, others))
+            if key not in self._bases:
+                self._tried += 1
+                self._bases[key] = _compiled(self._old, others, self._new, apart=True)
+            base = self._bases[key]
+            self._tried += 1
+            with_it = base and _compiled(self._old, (*others, *changes), self._new, apart=True)
+            if base is not None and with_it is not None:
+                return replace(_alone(base, with_it, called), plan=with_it.plan, newest=True)
+        return None
 
     def _left(self, alone: Alone) -> Alone:
         """Without the gaps that another difference closes, or opens."""
@@ -121,11 +167,12 @@ def _stays(each: OpenQuestion, other: Loaded) -> bool:
     )
 
 
-def _compiled(old: _Compiled, changes: Sequence[Change], new: _Compiled) -> _Compiled | None:
+def _compiled(old: _Compiled, changes: Sequence[Change], new: _Compiled, *, apart: bool = False) -> _Compiled | None:
     """None: what comes of it has errors, or is no document at all. Where nothing else differs it is the new contract,
-    which is compiled already."""
+    which is compiled already. `apart`: without older versions."""
     try:
         document = made(old.loaded.document, changes, new.loaded.document)
+        document = newest_alone(document) if apart else document
         if _is_alike(document, new.loaded.document):
             return new
         loaded = compile_tree(document)
@@ -156,6 +203,7 @@ def _alone(old: _Compiled, new: _Compiled, called: StoredNames) -> Alone:
         all_met,
         tuple(each for each in opened if not _stays(each, old.loaded)),
         tuple(each for each in closed if not _stays(each, new.loaded)),
+        old.plan,
         reached=tuple(reached(before, after, found)),
         adds=is_more and was is not None and now is not None and shows_all_of(was, now),
     )

@@ -11,14 +11,19 @@ from ninefold.contract.survey import Survey
 from ninefold.contract.writes import acted_on
 from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import Change
+from ninefold.diff.meaning import Piece
 from ninefold.diff.schemas import steps
 from ninefold.diff.shown import members_read
 from ninefold.diff.verdicts import WHO, Direction, Effect, Promise, effects, side_of
+from ninefold.expressions.ast import Literal
+from ninefold.language.expressions import Expression
 from ninefold.language.fact import text_of, value_of
 from ninefold.language.key import Side
 from ninefold.language.verbs import kind_of
+from ninefold.plan.events import Event
 from ninefold.plan.problems import ErrorCode
 from ninefold.plan.service import ServicePlan
+from ninefold.plan.statement import parts
 from ninefold.syntax.nodes import Document, Mapping, Node, Scalar, Sequence, is_word
 from ninefold.upgrade.change import Change as Becoming
 from ninefold.upgrade.changes import changes
@@ -66,6 +71,18 @@ def timers(plan: ServicePlan, both: Both, of: tuple[str, ...]) -> list[tuple[obj
     if of:
         found = (each for each in found if (each.resource, each.transition) == of)
     return sorted((each.resource, each.transition or "", each.origin or "", each.after_microseconds) for each in found)
+
+
+def tells_by_itself(old: ServicePlan, new: ServicePlan, of: tuple[str, ...]) -> bool:
+    """Whether something tells of what the service does by itself, and is due at another time or for other rows; `of` a
+    transition."""
+    was, now = ({(each.resource, each.transition, each.origin): each for each in plan.timers} for plan in (old, new))
+    for at in (each for each in was.keys() | now.keys() if not of or each[:2] == of):
+        pair = [there[at] for there in (was, now) if at in there]
+        when = [Piece((each.after_microseconds, each.due, each.waits, each.next)) for each in pair]
+        if (len(pair) < 2 or not when[0].says_the_same(when[1])) and any(parts([each.take for each in pair], Event)):
+            return True
+    return False
 
 
 def of_values(way: Direction, sides: frozenset[Side], promise: Promise) -> Iterator[Effect]:
@@ -122,9 +139,9 @@ def _records(plan: ServicePlan, contract: Contract) -> dict[Row, dict[str, Any]]
     }
 
 
-def of_rows(alone: Alone, both: Both, *, is_wider: bool) -> Iterator[Effect]:
+def of_rows(alone: Alone, both: Both, *, has_rules: bool) -> Iterator[Effect]:
     """What becomes of rows that are there: whether a start, or an upgrade, may ask for something."""
-    old, new = both.old_plan, alone.plan
+    old, new = alone.before, alone.plan
     if new is None:
         if not alone.felt.routes and {*alone.felt.rest.values()} == {"runs"}:
             yield Effect("operators", "look", None, "what rows have to be is checked")
@@ -140,7 +157,7 @@ def of_rows(alone: Alone, both: Both, *, is_wider: bool) -> Iterator[Effect]:
             yield Effect("operators", "look", None, f"{said}: rows that are there may not fit, and stop the start")
         elif each.words:
             yield Effect("operators", "compatible", None, f"{said}: the database follows by itself")
-    for what in dict.fromkeys(_unfit(old, new, is_wider)):
+    for what in dict.fromkeys(_unfit(old, new, has_rules)):
         yield Effect("operators", "look", None, f"{what}: rows that are there may not fit, and stop the start")
 
 
@@ -158,8 +175,8 @@ def _goes_on(premise: Premise, always: Iterable[Becoming]) -> bool:
     )
 
 
-def _unfit(old: ServicePlan, new: ServicePlan, is_wider: bool) -> Iterator[str]:
-    """The fields, and checks, that rows which are there may not keep; checks that are wider they keep."""
+def _unfit(old: ServicePlan, new: ServicePlan, has_rules: bool) -> Iterator[str]:
+    """The fields, and checks if there are others, that rows which are there may not keep."""
     there = {(table.name, column.name) for table in old.schema.tables for column in table.columns}
     was = {(one.resource, each.column.name): each.schema for one in old.stored for each in one.fields}
     rules = {(one.resource, each.words) for one in old.stored for each in one.rules}
@@ -169,7 +186,7 @@ def _unfit(old: ServicePlan, new: ServicePlan, is_wider: bool) -> Iterator[str]:
             of = one.resource, each.column.name
             if of in there and any(step.direction != "more" for step in steps(was.get(of, {}), each.schema, "")):
                 yield ".".join(of)
-        for rule in () if is_wider else one.rules:
+        for rule in one.rules if has_rules else ():
             if one.resource in tables and (one.resource, rule.words) not in rules:
                 yield f"a check of {one.resource}"
 
@@ -260,6 +277,19 @@ def has_new_states(change: Change, both: Both) -> bool:
     return is_whole and all(each.name != change.names[0] for each in known)
 
 
+def is_given_always(change: Change, both: Both) -> bool:
+    """Whether it requires a field that a constant gives where no request does: no row lacks it, and no request has to
+    have it."""
+    if change.key.path != "RESOURCE.required.*" or change.how != "added" or change.new is None:
+        return False
+    for one in value_of(both.new.contract.resources.resources) or ():
+        for each in value_of(one.fields) or () if one.name == change.names[0] else ():
+            given = value_of(each.on_create)
+            if each.name == change.new.called and isinstance(given, Expression):
+                return isinstance(given.ast, Literal) and given.ast.value is not None
+    return False
+
+
 def is_of_others(change: Change, side: Side, promise: Promise) -> bool:
     """Whether more is something else: events of a kind that is known arise where they did not, and a filter holds of
     rows that do not answer to it. That more rows are shown, a list may promise; that nothing is, promises it not."""
@@ -295,6 +325,8 @@ def besides(change: Change, way: Direction, alone: Alone, both: Both, promise: P
             yield Effect("senders", "breaking", None, "`If-Match` names no tag that there is, and is refused")
         case 4, "ENDPOINT.query.PARAMETER.where" if way in ("more", "other") and _is_always_given(change, both):
             yield Effect("owners", "opens", change.key.promise, "no request goes without it, and more rows come")
+        case 2, "RESOURCE.required.*" if not alone.met and is_given_always(change, both):
+            yield Effect("senders", "compatible", None, "it is given where no request does")
         case 4, path if path.startswith("functions.FUNCTION"):
             yield from _of_function(change, path)
         case 2, path if path.startswith("RESOURCE.primary key") and change.how != "added":

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from ninefold.diff.alone import Alone, Both
-from ninefold.diff.changes import OTHER_EDGE, Change, changes
+from ninefold.diff.changes import OTHER_EDGE, Change, Route, changes
 from ninefold.diff.finding import Difference, Finding, Witness, in_order
 from ninefold.diff.judge import Judge
 from ninefold.diff.meaning import Felt, Piece
@@ -33,10 +33,13 @@ from ninefold.syntax.nodes import Sequence as SequenceNode
 from ninefold.trace.refusals import refusals
 
 _PROMISED: Final = key_of(Versioning, "compatible")
+_VERSION: Final = "versions.VERSION"
+_DEFAULT: Final = "default"
+_CHANGES: Final = "versions.VERSION.changes"
 
-Showing: TypeAlias = Callable[[ServicePlan, Finding], tuple[Witness | None, int] | None]
+Showing: TypeAlias = Callable[[ServicePlan, Finding, ServicePlan | None], tuple[Witness | None, int] | None]
 """A request that a plan answers otherwise than the old one, at the endpoints of a finding, or at any; and how many were
-told. None: nobody asks for one of this finding."""
+told. None: nobody asks for one of this finding. The last plan answers it as the old one, if there is one."""
 
 
 @uncollected()
@@ -49,6 +52,7 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
     judge = Judge(both, words, promise)
     groups = tuple(_groups(found, words))
     findings: list[Finding] = []
+    newest: list[int] = []
     covered: set[str] = set()
     rest: set[str] = set()
     for group in groups:
@@ -56,20 +60,28 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
         if withdrawn is not None:
             findings.append(withdrawn)
             continue
-        alone = both.alone(group, is_all=len(groups) == 1)
+        alone = both.alone(group, groups)
         finding = replace(_finding(group, judge, alone, both), meant=_meant(group, words))
-        if shown is not None and finding.verdict != "words":
+        if shown is not None and finding.verdict != "words" and (alone.plan is not None or not alone.newest):
             assert new.plan is not None
             # What cannot be made alone is shown by all together, at its own endpoints.
-            answer = shown(alone.plan if alone.known and alone.plan is not None else new.plan, finding)
+            plan = alone.plan if alone.known and alone.plan is not None else new.plan
+            answer = shown(plan, finding, alone.before if alone.newest else None)
             if answer is not None:
                 finding = replace(finding, witness=answer[0], told=answer[1])
+        newest += [len(findings)] if alone.newest and finding.effects else []
         findings.append(finding)
         if alone.known or finding.verdict in ("breaking", "look"):  # words, too: they are proved to be nothing else
             covered |= {*alone.felt.endpoints}
         if alone.known:
             rest |= alone.felt.rest.keys()
-    left = [each for each in both.whole.felt.endpoints if each not in covered]
+    unnamed = _name_the_others(findings, newest, both)
+    left = [
+        key
+        for of, key in both.whole.felt.routes
+        if of in unnamed or (key not in covered and (of is None or not both.seems_the_same(of)))
+    ]
+    left = [*dict.fromkeys(left)]
     if left:
         effect = Effect("readers", "look", None, "it answers in another way, and no one line alone says why")
         plans = [(key, was.routes.get(key)) for key in both.whole.felt.routes for was in (both.before, both.after)]
@@ -81,6 +93,16 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
         effect = Effect("operators", "look", None, f"something else is planned: {', '.join(planned)}")
         findings.append(Finding("all together", 8, effect.said, (effect,)))
     return Difference(old.source, new.source, promise, in_order(findings))
+
+
+def _name_the_others(findings: list[Finding], newest: Sequence[int], both: Both) -> tuple[str, ...]:
+    """What is another in an older version, and is no difference's alone, may come of each that was made for the newest
+    one. The versions of which nothing is told that somebody looks at."""
+    named = {version for each in findings for version in each.older}
+    unnamed = tuple(each for each in _older(both, both.whole) if each not in named)
+    for at in newest:
+        findings[at] = replace(findings[at], older=unnamed)
+    return () if any(findings[at].verdict in ("breaking", "look") for at in newest) else unnamed
 
 
 def _withdrawn(change: Change, promise: Promise) -> Finding | None:
@@ -99,19 +121,32 @@ def _withdrawn(change: Change, promise: Promise) -> Finding | None:
 
 
 def _groups(found: Sequence[Change], words: tuple[Words, Words]) -> Iterator[tuple[Change, ...]]:
-    """Each difference, and with something that has another name all that only uses it."""
+    """Each difference, and with something that has another name all that only uses it; with a version that has come on
+    top the changes that lead back from it."""
     rest = list(found)
+    for how in ("added", "removed"):
+        above = [each for each in rest if each.how == how and each.key.path == _VERSION]
+        back = [each for each in rest if each.how == how and each.key.path == _CHANGES]
+        if above and back and all(_at(each, how) < _at(back[0], how) for each in above):
+            rest = [each for each in rest if each not in above and each not in back[:1]]
+            yield (*above, back[0])
     for change in found:
-        if change.how != "renamed" or change not in rest or change.key.name in OTHER_EDGE:
+        if change.called is None or change not in rest:
             continue
         rest.remove(change)
-        assert change.old is not None and change.new is not None
-        before, after = change.old.called, change.new.called
+        before, after = change.called
         uses = [each for each in rest if _only_names(each, rest, before, after, words)]
         rest = [each for each in rest if each not in uses]
         yield (change, *uses)
     for change in rest:
         yield (change,)
+
+
+def _at(change: Change, how: str) -> Route:
+    """Where it stands in the contract that has it."""
+    place = change.new if how == "added" else change.old
+    assert place is not None
+    return place.route
 
 
 def _only_names(change: Change, all_of: Sequence[Change], before: str, after: str, words: tuple[Words, Words]) -> bool:
@@ -142,7 +177,9 @@ def _finding(group: tuple[Change, ...], judge: Judge, alone: Alone, both: Both) 
         found = tuple(dict.fromkeys((*found, *judge.effects(change, alone))))
     endpoints = alone.felt.endpoints if alone.known else tuple(_own(change, alone))
     everywhere = bool(found) and alone.felt.everywhere
-    some = concerned(both.old_plan, alone.plan, alone.felt) if everywhere and alone.plan is not None else None
+    if everywhere and change.key.path == _DEFAULT and change.part == 9:
+        endpoints = ()  # whoever names no version is answered as another one says, wherever it is
+    some = concerned(alone.before, alone.plan, alone.felt) if everywhere and alone.plan is not None else None
     if some is not None:
         endpoints, everywhere = tuple(dict.fromkeys((*endpoints, *some))), False
     return Finding(
@@ -154,7 +191,7 @@ def _finding(group: tuple[Change, ...], judge: Judge, alone: Alone, both: Both) 
         everywhere,
         None if change.old is None else (change.old.entry or change.old.node).span,
         None if change.new is None else (change.new.entry or change.new.node).span,
-        len(group) - 1,
+        0 if change.called is None else len(group) - 1,
         _kept(both, endpoints) if any(each.verdict == "breaking" for each in found) else None,
         _older(both, alone) if found else (),
     )
@@ -179,15 +216,22 @@ def _kept(both: Both, endpoints: Sequence[str]) -> str | None:
     name = None if versions is None else versions.current
     if not endpoints or name is None:
         return None
+    if name != _newest(both) and both.seems_the_same(name):
+        return name
     pairs = [(both.before.routes.get((None, each)), both.after.routes.get((name, each))) for each in endpoints]
     return name if all(was and now and was.says_the_same(now, both.called) for was, now in pairs) else None
 
 
 def _older(both: Both, alone: Alone) -> tuple[str, ...]:
-    """The older versions of the old contract in which it is felt."""
+    """The older versions of the old contract in which it is felt, and which are not as they were for who names them."""
     versions = both.old_plan.versions
     names = () if versions is None else tuple(each.name for each in versions.versions if each.name != versions.current)
-    return tuple(name for name in names if any(version == name for version, _ in alone.felt.routes))
+    return tuple(name for name in names if name in alone.felt.versions and not both.seems_the_same(name))
+
+
+def _newest(both: Both) -> str | None:
+    versions = both.new_plan.versions
+    return None if versions is None else versions.current
 
 
 def _said(change: Change) -> str:

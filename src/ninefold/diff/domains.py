@@ -32,14 +32,15 @@ def _is_there(path: Normal) -> bool:
 _GIVEN: Final = ("name", "value")
 
 
+_WHOLE: Final = (("literal", "int"), ("call", "size"))
+"""What forms of whole numbers begin with: a function is called."""
+
+
 def _is_whole(path: Normal) -> bool:
     """Whatever is read: how many there are, and what is made of whole numbers."""
-    match path:
-        case ("literal", "int", _) | ("call", "size", *_):
-            return True
-        case ("+" | "-" | "*", *parts):
-            return all(map(_is_whole, parts))
-    return False
+    if path[:1] in (("+",), ("-",), ("*",)):
+        return all(map(_is_whole, path[1:]))
+    return path[:2] in _WHOLE
 
 
 NOTHING_KNOWN: Final = Domains(lambda _: None, _is_there, _is_whole)

@@ -17,6 +17,7 @@ from ninefold.language.expressions import Expression, Items, Leaf, Members, Temp
 from ninefold.language.fact import Name, value_of
 from ninefold.language.key import Side
 from ninefold.language.resources import Resource, View
+from ninefold.language.verbs import kind_of
 
 OfField: TypeAlias = tuple[str, str]
 """A resource, and a field of it."""
@@ -136,12 +137,19 @@ class Flows:
         yield from (("guards", of) for each in expressions_in(contract.authentication) for of in self._of(each, None))
         for name, resource in self.resources.items():
             yield from (("takes", of) for said in expressions_in(resource.check) for of in self._of(said, name))
+            yield from self._by_the_clock(resource.expires, name, None)
         for machine in value_of(contract.states.machines) or ():
             name, moves = machine.resource.text, value_of(machine.machine)
             for transition in () if moves is None else value_of(moves.transitions) or ():
                 yield from (("takes", of) for said in expressions_in(transition.check) for of in self._of(said, name))
+                yield from self._by_the_clock(transition.after, name, transition.name)
             if moves is not None and moves.transitions is not None:
                 yield from (("takes", (name, each)) for each in self.states_of(name))
+
+    def _by_the_clock(self, fact: Any, resource: str, verb: str | None) -> Iterator[tuple[Side, OfField]]:
+        """What says when the service does something by itself: readers meet what comes of it, and who is told of it."""
+        sides: tuple[Side, ...] = ("gives", "tells") if is_told(self.contract, verb, resource) else ("gives",)
+        yield from ((side, of) for said in expressions_in(fact) for of in self._of(said, resource) for side in sides)
 
     def states_of(self, resource: str) -> Iterator[str]:
         """The field that shows the state of its rows."""
@@ -222,6 +230,13 @@ class Flows:
         found = self.resources.get(resource)
         for each in () if found is None else value_of(found.primary_key) or ():
             yield each.text
+
+
+def is_told(contract: Contract, verb: str | None, resource: str) -> bool:
+    """Whether events arise upon what is done; None: rows are removed."""
+    kinds = value_of(contract.events.kinds) or ()
+    verbs = (each.verb for kind in kinds for each in value_of(kind.upon) or () if each.subject == resource)
+    return any(kind_of(each).removes if verb is None else each == verb for each in verbs)
 
 
 def _has(resource: Resource, name: str, field: str) -> bool:

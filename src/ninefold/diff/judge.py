@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
-from ninefold.diff.admissions import admitted, cells
+from ninefold.diff.admissions import Admitted, admitted, cells, schemes_of_both
 from ninefold.diff.alone import Alone, Both
 from ninefold.diff.answers import of_conditions
 from ninefold.diff.audiences import (
@@ -21,26 +21,25 @@ from ninefold.diff.audiences import (
     of_rows,
     of_values,
     side_of_change,
+    tells_by_itself,
     timers,
 )
 from ninefold.diff.changes import Change
 from ninefold.diff.domains import NOTHING_KNOWN, domains_of, of_both
-from ninefold.diff.flows import Flows
+from ninefold.diff.flows import Flows, is_told
 from ninefold.diff.meaning import Piece, meaning
 from ninefold.diff.normal import Words
 from ninefold.diff.orders import of_order, swapped
-from ninefold.diff.readers import WIDER, of_schemas
+from ninefold.diff.readers import WIDER, of_schemas, of_the_same_values
 from ninefold.diff.shown import members_read
 from ninefold.diff.values import amount, direction, line_of
 from ninefold.diff.verdicts import WHO, Audience, Direction, Effect, Promise, effects, side_of
 from ninefold.language.authentication import BY_CALLER
-from ninefold.language.fact import value_of
 from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind, Side
 from ninefold.language.leaves import words_of
 from ninefold.language.shapes import Text
 from ninefold.language.table import key_at
-from ninefold.pipeline import Loaded
 from ninefold.syntax.nodes import Document, Node, Scalar
 
 _TEXT = "change a text"
@@ -76,12 +75,15 @@ class Judge:
             return tuple(found)
         if found and self._all_of_it(alone):
             return tuple(found)
+        same = tuple(of_the_same_values(change, alone, self.both))
+        if same:
+            return (*found, *same)
         if change.how == "reordered":
             return (*found, *of_order(change, alone, self.both, self.promise))
         found += of_schemas(change, self.both, self.promise)
         declared = side_of_change(change, self.both)
         found += self._more_words(change)
-        found += of_rows(alone, self.both, is_wider=change.key.narrows and self.direction(change) == "more")
+        found += of_rows(alone, self.both, has_rules=not self._keeps_rules(change))
         if not alone.felt.routes and {*alone.felt.rest.values()} == {"runs"}:
             return tuple(found)
         if change.key.shape in BY_CALLER or (declared == "guards" and change.part == 5):
@@ -115,6 +117,10 @@ class Judge:
     def _flows(self) -> tuple[Flows, Flows]:
         return Flows(self.both.old.contract), Flows(self.both.new.contract)
 
+    def _keeps_rules(self, change: Change) -> bool:
+        """Whether rows keep the checks that there are: for another name none is another."""
+        return change.called is not None or (change.key.narrows and self.direction(change) == "more")
+
     def _gaps(self, change: Change, alone: Alone) -> Iterator[Effect]:
         def who(blocks: Collection[str]) -> Audience:
             """Who asks what is blocked, else for whom there is what is left out."""
@@ -129,6 +135,9 @@ class Judge:
             yield Effect(who(each.blocks), "compatible", "close a gap", f"a gap closes: {each.text}")
 
     def _is_proved_the_same(self, change: Change) -> bool:
+        if change.how == "changed" and change.key.shape in BY_CALLER:
+            before, after = self._admitted(change)
+            return before.keys() == after.keys() and not [*cells(before, after, self.known)]
         is_one = change.how == "changed" and change.key.narrows
         return (is_one or is_implied(change, self.documents)) and self.direction(change) == "same"
 
@@ -170,7 +179,7 @@ class Judge:
             yield from effects(side, "unproved", self.promise, said=swapped(self.both))
             return
         if key.path.startswith(_RECORDS) and alone.plan is not None:
-            yield from of_records(self.both.old_plan, alone.plan, self.both, self._felt, self._admitting, self.promise)
+            yield from of_records(alone.before, alone.plan, self.both, self._felt, self._admitting, self.promise)
             return
         if side == "moves" and not alone.felt.sides - {"runs"}:
             side = "runs"
@@ -182,7 +191,7 @@ class Judge:
             way = "other"
         if key.path in _CODES and change.how in ("added", "removed"):
             now = alone.plan or self.both.new_plan
-            for each in of_conditions(self.both.before.rest["problems"].plain, Piece(now.problems).plain):
+            for each in of_conditions(Piece(alone.before.problems).plain, Piece(now.problems).plain):
                 yield from effects(each.side, each.direction, self.promise, each.word, each.said)
             if key.path != "codes.CODE":
                 return
@@ -206,7 +215,7 @@ class Judge:
             found = (_unproved(each) for each in found)
         yield from found
         if side == "moves" and "tells" in alone.felt.sides:
-            yield from effects("tells", "unproved" if way == "unproved" else "other", self.promise)
+            yield from effects("tells", _other(way), self.promise)
         if side == "moves" and "takes" in alone.felt.sides:
             yield from effects("takes", "unproved", self.promise, said="what is asked of requests reads it")
         if key.path == "ENDPOINT" and change.how == "added":
@@ -278,26 +287,21 @@ class Judge:
         own = change.names[0::2][:2] if change.part == 3 and change.names[1:2] == ("transitions",) else ()
         # What makes no sense alone, since events arise upon it, is as it is in the new contract.
         plan, of = (self.both.new_plan, own) if alone.plan is None and own else (alone.plan, ())
-        if declared != "moves" and plan and timers(self.both.old_plan, self.both, of) != timers(plan, self.both, of):
+        if declared != "moves" and plan and timers(alone.before, self.both, of) != timers(plan, self.both, of):
             yield from effects("moves", "other", self.promise, said="rows move by themselves otherwise than they did")
+        way = self.direction(change)
+        if plan is not None and change.called is None and tells_by_itself(alone.before, plan, of):
+            yield from effects("tells", _other(way), self.promise, said=_OTHERWISE)
         if change.part != 3 or change.names[1:2] != ("transitions",) or len(change.names) < 3:
             return
-        way = self.direction(change)
         if way == "more" and change.names[3:4] in ((), ("from",)):
             listed = self.promise.lists(_TRANSITION)
             said = "rows may go where they did not"
             yield Effect("readers", "compatible" if listed else "look", _TRANSITION, said)
-        if (declared == "moves" or (declared == "takes" and way != "more")) and self._is_told(
-            change.names[0], change.names[2]
+        if (declared == "moves" or (declared == "takes" and way != "more")) and is_told(
+            self.both.old.contract, change.names[2], change.names[0]
         ):
-            yield from effects(
-                "tells", "unproved" if way == "unproved" else "other", self.promise, said="events arise otherwise"
-            )
-
-    def _is_told(self, resource: str, transition: str) -> bool:
-        kinds = value_of(self.both.old.contract.events.kinds) or ()
-        upon = {(each.verb, each.subject) for kind in kinds for each in value_of(kind.upon) or ()}
-        return (transition, resource) in upon
+            yield from effects("tells", _other(way), self.promise, said=_OTHERWISE)
 
     def _reached(self, change: Change, alone: Alone, found: Collection[Effect]) -> tuple[Effect, ...]:
         """Of what says which rows there are for a request that changes several, or one if there is one: a row that was
@@ -312,21 +316,24 @@ class Judge:
     # Who is admitted.
 
     def _admissions(self, change: Change) -> Iterator[Effect]:
-        old, new = change.old, change.new
         key = change.key
         if key.shape not in BY_CALLER:
             yield from effects("guards", self.direction(change), self.promise)
             return
-        has_another = any(change.names[-1] in each.contract.endpoints_by_key for each in (self.both.old, self.both.new))
-        lines = [line_of(key, each) if has_another else None for each in self.documents]
-        stood, stands = (lines[n] if place is None else place.node for n, place in enumerate((old, new)))
         of_rows = key.path.startswith("rows")
         word = "show more rows" if of_rows else None
-        were, are = self.both.once(_schemes_of_both)
-        before = admitted(stood, self.words[0], were)
-        after = admitted(stands, self.words[1], are)
+        before, after = self._admitted(change)
         for cell in cells(before, after, self.known):
             yield from effects("guards", cell.direction, self.promise, word, cell.said)
+
+    def _admitted(self, change: Change) -> tuple[Admitted, Admitted]:
+        """By the line itself, else by the one that holds instead of it."""
+        key = change.key
+        has_another = any(change.names[-1] in each.contract.endpoints_by_key for each in (self.both.old, self.both.new))
+        lines = [line_of(key, each) if has_another else None for each in self.documents]
+        stood, stands = (lines[n] if place is None else place.node for n, place in enumerate((change.old, change.new)))
+        were, are = self.both.once(schemes_of_both)
+        return admitted(stood, self.words[0], were), admitted(stands, self.words[1], are)
 
     # Where it is used.
 
@@ -359,10 +366,16 @@ class Judge:
             yield from effects(side, "unproved", self.promise, said="something else comes of it")
 
 
+def _other(way: Direction) -> Direction:
+    """Neither more nor less, as far as it is proved."""
+    return "unproved" if way == "unproved" else "other"
+
+
 def _unproved(effect: Effect) -> Effect:
     return replace(effect, verdict="look", word=None) if effect.verdict == "compatible" else effect
 
 
+_OTHERWISE: Final = "events arise otherwise"
 _FIELD = "add an optional field"
 _RECORDS = "RESOURCE.records"
 _CODES: Final = ("codes.CODE", "codes.CODE.for", "codes.CODE.for.*")
@@ -379,11 +392,3 @@ def _is_new_field(change: Change) -> bool:
 def _few(endpoints: list[str]) -> str:
     first = list(dict.fromkeys(endpoints))
     return ", ".join(first[:3]) + (f" and {len(first) - 3} more" if len(first) > 3 else "")
-
-
-def _schemes_of_both(both: Both) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return _schemes(both.old), _schemes(both.new)
-
-
-def _schemes(loaded: Loaded) -> tuple[str, ...]:
-    return tuple(each.name for each in value_of(loaded.contract.authentication.schemes) or ())

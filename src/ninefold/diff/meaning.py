@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.by_version import own, told
 from ninefold.diff.paths import behind, elsewhere
 from ninefold.diff.stored import StoredNames, with_names
 from ninefold.diff.verdicts import side_of
@@ -99,7 +101,7 @@ class Piece:
 class Meaning:
     """A plan in pieces: its routes, and what is said of all of them. `versions`: its routes by version, over the rows
     that are `stored`; `unnamed`: the version of a path that names none; `in_path`: those that a segment of a path names
-    which stands behind as many as `base`."""
+    which stands behind as many as `base`; `dates`: until when each version is there."""
 
     routes: dict[RouteKey, Piece]
     rest: dict[str, Piece]
@@ -108,6 +110,7 @@ class Meaning:
     unnamed: str | None
     in_path: frozenset[str]
     base: int
+    dates: dict[str, Any]
 
     @property
     def pieces(self) -> dict[RouteKey, Piece]:
@@ -118,11 +121,13 @@ class Meaning:
 @dataclass(frozen=True, slots=True)
 class Felt:
     """Where two plans differ: the routes, each with the sides on which it does; and what of the rest. `elsewhere`:
-    the endpoints that answer requests which a route answered (`paths`)."""
+    the endpoints that answer requests which a route answered (`paths`). `versions`: those in which something is another
+    for who names them, or is told in them."""
 
     routes: dict[RouteKey, frozenset[Side]]
     rest: dict[str, Side]
     elsewhere: dict[RouteKey, tuple[str, ...]]
+    versions: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.routes or self.rest)
@@ -149,19 +154,27 @@ def meaning(plan: ServicePlan) -> Meaning:
     routes: dict[RouteKey, Piece] = {(None, each.key): Piece(each) for each in plan.routes}
     rest = {name: Piece(getattr(plan, name)) for name in plan.__struct_fields__ if name not in _WORDS}
     rest["parts"] = Piece({"said": plan.said})
+    # In which words operators are told of a rule is no other rule.
+    rules = [replace(each, rules=tuple(replace(one, words="") for one in each.rules)) for each in plan.stored]
+    rest["stored"] = Piece(rules)
     by_version: dict[str | None, tuple[Route, ...]] = {None: plan.routes}
     versions = plan.versions
+    all_of = () if versions is None else versions.versions
     if versions is not None:
-        for version in versions.versions:
+        for version in all_of:
             by_version[version.name] = version.routes
             routes |= {(version.name, each.key): Piece(each) for each in version.routes}
             rest[f"problems of {version.name}"] = Piece(version.problems)
         own = {name: getattr(versions, name) for name in versions.__struct_fields__ if name != "versions"}
         rest["versions"] = Piece([own, [_dates(each) for each in versions.versions]])
     in_path = versions is not None and versions.by == "path"
-    named = {each.name for each in versions.versions} if versions is not None and in_path else ()
+    named = frozenset(each.name for each in all_of if in_path)
     default = None if versions is None or not isinstance(versions.default, str) else versions.default
-    return Meaning(routes, rest, by_version, plan.stored, default, frozenset(named), len(plan.base))
+    dates = {each.name: _without([getattr(each, name) for name in _DATES]) for each in all_of}
+    return Meaning(routes, rest, by_version, plan.stored, default, named, len(plan.base), dates)
+
+
+_DATES: Final = ("deprecated", "sunset", "retired", "served")
 
 
 def _dates(version: Any) -> dict[str, Any]:
@@ -233,7 +246,37 @@ def felt(old: Meaning, new: Meaning, called: StoredNames = _AS_THEY_ARE) -> Felt
         moved[where] = (*moved.get(where, ()), *others)
     for at in moved:
         routes[at] = routes.get(at, frozenset()) | {"takes"}
-    return Felt(routes, rest, moved)
+    older = {name for name in old.versions if name is not None}
+    apart = {name for name in older if _is_other(name, old, new, routes, rest, called)}
+    return Felt(routes, rest, moved, frozenset(apart | {name for name, _ in moved if name is not None}))
+
+
+def of_older(felt: Felt, is_the_same: Callable[[str], bool]) -> Felt:
+    """What of it part 9 may bring about: it says nothing of the newest version but how it is named. `is_the_same`: a
+    version is as it was for all who name it."""
+    routes = {key: sides for key, sides in felt.routes.items() if key[0] is not None and not is_the_same(key[0])}
+    rest = {name: side for name, side in felt.rest.items() if name == "versions" or name.startswith("problems of ")}
+    return Felt(routes, rest, {})
+
+
+def _is_other(
+    name: str, old: Meaning, new: Meaning, routes: Collection[RouteKey], rest: Collection[str], called: StoredNames
+) -> bool:
+    """Whether something is another in a version: an endpoint of its own, its errors, or what is told in it, whatever
+    tells it."""
+    if f"problems of {name}" in rest:
+        return True
+    pieces = [(key, old.routes.get(key), new.routes.get(key)) for key in routes]
+    pieces += [(("", each), old.rest.get(each), new.rest.get(each)) for each in rest if each == "timers"]
+    for (version, _), before, after in pieces:
+        if before is None or after is None:
+            if version == name:
+                return True
+            continue
+        was, now = before.plain, with_names(after.plain, called)
+        if [*told(was, name)] != [*told(now, name)] or (version == name and own(was, name) != own(now, name)):
+            return True
+    return False
 
 
 def _side_of_all(name: str, old: Any, new: Any) -> Side:

@@ -43,6 +43,13 @@ _WITHOUT_ORDER: Final = (("mapping",), ("&&",), ("||",), ("==",), ("!=",), ("ent
 Normal: TypeAlias = tuple[Any, ...]
 """A form that is equal for what says the same, and has a hash."""
 
+
+class Tag(str):
+    """What a form is: no name of a contract, whatever is called so."""
+
+    __slots__ = ()
+
+
 JOINING: Final = ("&&", "||")
 
 _MIRRORED: Final = {">": "<", ">=": "<="}
@@ -77,14 +84,14 @@ def normal(node: Node, key: Key, words: Words) -> Normal:
     match node:
         case MappingNode(entries=entries):
             found = ((entry.name, normal(entry.value, key, words)) for entry in entries)
-            return "mapping", *sorted(found, key=repr)
+            return Tag("mapping"), *sorted(found, key=repr)
         case Sequence(items=items) if key.shape in BY_CALLER:
-            return "list", *sorted((normal(item, key, words) for item in items), key=repr)
+            return Tag("list"), *sorted((normal(item, key, words) for item in items), key=repr)
         case Sequence(items=items):
-            return "list", *(normal(item, key, words) for item in items)
+            return Tag("list"), *(normal(item, key, words) for item in items)
         case Scalar() if reads_expressions(key.shape) and isinstance(node.value, str):
             ast = words.read(node.text)
-            return ("text", node.text) if ast is None else ("expression", *_of(ast))
+            return (Tag("text"), node.text) if ast is None else (Tag("expression"), *_of(ast))
         case Scalar():
             return scalar(node)
 
@@ -92,7 +99,7 @@ def normal(node: Node, key: Key, words: Words) -> Normal:
 def renamed(said: Normal, name: re.Pattern[str], into: str, key: Key) -> Normal:
     """The same with another name in it: what has no order is put in order again."""
     found = tuple(
-        name.sub(into, each) if isinstance(each, str) else renamed(each, name, into, key) if isinstance(each, tuple)
+        name.sub(into, each) if type(each) is str else renamed(each, name, into, key) if isinstance(each, tuple)
         else each
         for each in said
     )  # fmt: skip
@@ -103,7 +110,7 @@ def renamed(said: Normal, name: re.Pattern[str], into: str, key: Key) -> Normal:
 
 def scalar(node: Scalar) -> Normal:
     value = node.text if isinstance(node.value, str) else node.value
-    return type(value).__name__, value
+    return Tag(type(value).__name__), value
 
 
 def alone(key: Key) -> bool:
@@ -141,30 +148,30 @@ def expression(ast: Ast) -> Normal:
 def _of(ast: Ast) -> Normal:
     match ast:
         case Binary(operator=operator) if operator in JOINING:
-            return operator, *sorted({_of(each) for each in joined(ast, operator)}, key=repr)
+            return Tag(operator), *sorted({_of(each) for each in joined(ast, operator)}, key=repr)
         case Binary(operator, left, right) if operator in _EITHER_WAY:
-            return operator, *sorted((_of(left), _of(right)), key=repr)
+            return Tag(operator), *sorted((_of(left), _of(right)), key=repr)
         case Binary(operator, left, right) if operator in _MIRRORED:
             return _MIRRORED[operator], _of(right), _of(left)
         case Binary(operator, left, right):
-            return operator, _of(left), _of(right)
+            return Tag(operator), _of(left), _of(right)
         case Unary("!", Unary("!", inner)):
             return _of(inner)
         case Unary(operator, operand):
-            return operator, _of(operand)
+            return Tag(operator), _of(operand)
         case Literal(value) | Const(value):
-            return "literal", type(value).__name__, repr(value)
+            return Tag("literal"), Tag(type(value).__name__), repr(value)
         case Name(name):
-            return "name", name
+            return Tag("name"), name
         case Member(operand=operand, name=name):
-            return "member", _of(operand), name
+            return Tag("member"), _of(operand), name
         case Index(operand=operand, index=index):
-            return "index", _of(operand), _of(index)
+            return Tag("index"), _of(operand), _of(index)
         case Invocation(function=function, target=target, arguments=arguments):
-            return "call", function, () if target is None else _of(target), *map(_of, arguments)
+            return Tag("call"), function, () if target is None else _of(target), *map(_of, arguments)
         case ListLiteral(items=items):
-            return "items", *map(_of, items)
+            return Tag("items"), *map(_of, items)
         case MapLiteral(entries=entries):
-            return "entries", *sorted(((_of(name), _of(value)) for name, value in entries), key=repr)
+            return Tag("entries"), *sorted(((_of(name), _of(value)) for name, value in entries), key=repr)
         case Conditional(condition=condition, yes=yes, no=no):
-            return "if", _of(condition), _of(yes), _of(no)
+            return Tag("if"), _of(condition), _of(yes), _of(no)

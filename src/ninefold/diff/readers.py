@@ -8,9 +8,11 @@ from typing import Any, Final
 from ninefold.contract.rows import PAGE, graph_of
 from ninefold.contract.service import Contract
 from ninefold.contract.writes import acted_on
-from ninefold.diff.alone import Both
+from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import Change
+from ninefold.diff.edges import AS_SETS
 from ninefold.diff.schemas import steps
+from ninefold.diff.shown import members_read
 from ninefold.diff.sight import schemas
 from ninefold.diff.verdicts import Effect, Promise
 from ninefold.expressions import ast
@@ -120,6 +122,28 @@ def of_schemas(change: Change, both: Both, promise: Promise) -> Iterator[Effect]
                     yield Effect("readers", "look", None, step.said)
                 case _:
                     yield Effect("readers", "compatible", None, step.said)
+
+
+_TOLD_BY_RULE: Final = frozenset(("rule", "message", "messages"))
+"""Members by which an error tells the keyword that refused."""
+
+
+def of_the_same_values(change: Change, alone: Alone, both: Both) -> Iterator[Effect]:
+    """Of a keyword in the place of another one that refuses the same values: what an error tells of it."""
+    if change.key.name not in AS_SETS or not alone.known or alone.met:
+        return
+    if change.part == 2:
+        was, now = both.once(_schemas_of_both)
+        own = [at for at in was if change.names[:1] == ("types",) or at == change.names[:3:2]]
+        if not own or any([*steps(was[at], now.get(at))] for at in own):
+            return
+    elif change.part != 4:
+        return
+    read = {name for plan in (both.old_plan, both.new_plan) for _, name in members_read(plan)}
+    if read & _TOLD_BY_RULE:
+        yield Effect("readers", "look", None, "an error tells of another rule, which refuses the same values")
+    else:
+        yield Effect("readers", "compatible", None, "the same values are refused, by another rule")
 
 
 def _types(schema: Any) -> frozenset[str]:

@@ -45,7 +45,8 @@ def with_names(piece: Any, names: StoredNames) -> Any:
     """A piece of a newer plan, without its places, as if fields were stored under the names that they had."""
     if not names:
         return piece
-    operations = (each.get("operation") or {} for each in (piece or {}).get("admissions", ()))
+    admissions = piece.get("admissions", ()) if isinstance(piece, dict) else ()
+    operations = (each.get("operation") or {} for each in admissions)
     acted_on = {each.get("resource", "") for each in operations}
     return _within(piece, names, acted_on.pop() if len(acted_on) == 1 else "", "")
 

@@ -83,7 +83,7 @@ def showing(
         assert whole is not None
         return opened(whole, new)
 
-    def shown(plan: ServicePlan, finding: Finding) -> tuple[Witness | None, int]:
+    def shown(plan: ServicePlan, finding: Finding, base: ServicePlan | None) -> tuple[Witness | None, int]:
         told = 0
         for is_own in (False, True):
             whole = None if is_over() else own() if is_own else recorded
@@ -91,9 +91,11 @@ def showing(
                 seeking = _Seeking(whole, plan, finding, is_over)
                 now = confirming(is_own)
                 rehearsal = now if plan is new else opened(whole, plan)
-                best = seeking.best(rehearsal, now)
-                if rehearsal is not now:
-                    rehearsal.close()
+                beside = None if base is None else opened(whole, base)
+                best = seeking.best(rehearsal, now, beside)
+                for each in (rehearsal, beside):
+                    if each is not now and each is not None:
+                        each.close()
                 told += seeking.told
                 if best is not None:
                     return _witness(best, whole if is_own else None), told
@@ -111,12 +113,15 @@ class _Seeking:
         self._carries = encode_shape(plan.schema) != encode_shape(whole.plan.schema)
         self.told = 0
 
-    def best(self, rehearsal: Rehearsal, confirming: Rehearsal) -> Change | None:
-        """`rehearsal`: of the old contract with the difference alone, `confirming`: of the new one."""
+    def best(self, rehearsal: Rehearsal, confirming: Rehearsal, beside: Rehearsal | None) -> Change | None:
+        """`rehearsal`: of the old contract with the difference alone, `confirming`: of the new one, `beside`: of the
+        old one with what the difference is made beside."""
         found: list[tuple[int, int, Change]] = []
         for each in changes_of(self._counted(), rehearsal):
             rank = self._rank(each)
-            if rank is not None and self._at(each.asked, each.new) and _is_otherwise(each.asked, confirming):
+            if rank is None or not self._at(each.asked, each.new) or not _is_otherwise(each.asked, confirming):
+                continue
+            if beside is None or not _is_otherwise(each.asked, beside):
                 found.append((rank, len(found), each))
                 if rank == 0 or len(found) >= ENOUGH:
                     break

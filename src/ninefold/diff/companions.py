@@ -1,0 +1,71 @@
+"""What makes no sense alone: with which others of the differences it is made, so that it alone is what differs then."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ninefold.diff.changes import Change
+from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar
+from ninefold.syntax.nodes import Sequence as SequenceNode
+
+_WORD: Final = re.compile(r"\w+")
+
+MOST: Final = 3
+"""Others that are tried one by one."""
+
+
+def companions(group: Sequence[Change], groups: Iterable[Sequence[Change]]) -> Iterator[tuple[Change, ...]]:
+    """Those beside which a difference may be made: all that name what it is about, then one of them after another.
+    What part 9 says is of older versions."""
+    about = _about(group)
+    kin = [each for each in groups if each[0] is not group[0] and each[0].part != 9 and about & {*_words(each)}]
+    if len(kin) > 1:
+        yield tuple(change for each in kin for change in each)
+    yield from (tuple(each) for each in sorted(kin, key=lambda each: about != _about(each))[:MOST])
+
+
+def _about(group: Sequence[Change]) -> set[str]:
+    first = group[0]
+    return {first.names[-1], *(first.called or ())}
+
+
+def _words(group: Sequence[Change]) -> Iterator[str]:
+    for each in group:
+        yield from each.names
+        for place in (each.old, each.new):
+            yield from () if place is None else _texts(place.node)
+
+
+def _texts(node: Node) -> Iterator[str]:
+    match node:
+        case Scalar(text=text):
+            yield from _WORD.findall(text)
+        case SequenceNode(items=items):
+            for each in items:
+                yield from _texts(each)
+        case Mapping(entries=entries):
+            for entry in entries:
+                yield entry.name
+                yield from _texts(entry.value)
+
+
+def newest_alone(document: Document) -> Document:
+    """The document without the changes that lead to older versions, which are then there and not served."""
+    part = document.part("versioning")
+    versions = part.facts.get("versions")
+    if versions is None or not isinstance(versions.value, Mapping):
+        return document
+    listed = replace(versions.value, entries=tuple(map(_without_changes, versions.value.entries)))
+    entries = tuple(replace(each, value=listed) if each is versions else each for each in part.facts.entries)
+    own = replace(part, facts=replace(part.facts, entries=entries))
+    return replace(document, parts=(*document.parts[:-1], own))
+
+
+def _without_changes(entry: Entry) -> Entry:
+    if not isinstance(entry.value, Mapping):
+        return entry
+    left = tuple(each for each in entry.value.entries if each.name != "changes")
+    return replace(entry, value=replace(entry.value, entries=left))
