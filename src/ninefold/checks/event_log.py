@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -77,6 +77,11 @@ def kinds_of(contract: Contract) -> tuple[str, ...]:
     return tuple(each.name for each in value_of(contract.events.kinds) or ())
 
 
+def a_kind(names: Sequence[str]) -> dict[str, Any]:
+    """The schema of one of some kinds; of any, where there are none."""
+    return {"type": "string", **({"enum": [*names]} if names else {})}
+
+
 def with_log(vocabulary: Vocabulary, contract: Contract) -> Vocabulary:
     """Expressions may read `event`, and `all(event)`."""
     shape = ResourceShape(EVENT, ("position",), TYPES, log=scope.Log(kept_for(contract), kinds=kinds_of(contract)))
@@ -102,7 +107,7 @@ def event(span: Span, findings: Findings) -> Resource:
     schemas: Mapping[str, Mapping[str, Any]] = {
         "position": {"type": "integer", "minimum": 1},
         "id": {"type": "string", "format": "uuid"},
-        "kind": {"type": "string", **({"enum": [each.name for each in kinds]} if kinds else {})},
+        "kind": a_kind(kinds_of(findings.contract)),
         "time": {"type": "string", "format": "date-time"},
         "resource": {"type": "string", **({"enum": list(resources)} if resources else {})},
         "row": {"type": "string"},

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ninefold.checked.resources import Field, Resource, Seen
+from ninefold.checks.event_log import a_kind, kinds_of
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import Vocabulary
 from ninefold.contract.service import Contract, KindsInVersion
@@ -72,7 +73,7 @@ def _typed_kinds(expression: Expression, scope: Scope) -> Typed:
 def subscription(span: Span, findings: Findings) -> Resource:
     """The built-in resource. Its kinds are those that the contract has; its secret is made of the database's own when
     it is needed, and is never stored."""
-    called = [each.name for each in value_of(findings.contract.events.kinds) or ()]
+    called = kinds_of(findings.contract)
     own = findings.contract.subscribed
     schemas: Mapping[str, Mapping[str, Any]] = {
         "id": {"type": "string", "format": "uuid"},
@@ -101,8 +102,7 @@ def subscription(span: Span, findings: Findings) -> Resource:
 
 
 def _some_of(kinds: Sequence[str], least: int = 1) -> dict[str, Any]:
-    kind = {"type": "string", **({"enum": [*kinds]} if kinds else {})}
-    return {"type": "array", "items": kind, **({"minItems": least} if least else {}), "uniqueItems": True}
+    return {"type": "array", "items": a_kind(kinds), **({"minItems": least} if least else {}), "uniqueItems": True}
 
 
 def _in_version(fields: Mapping[str, Field], own: KindsInVersion, called: Sequence[str]) -> dict[str, Field]:

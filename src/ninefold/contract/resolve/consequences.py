@@ -25,6 +25,9 @@ from ninefold.contract.resolve.once import (
 from ninefold.contract.resolve.placed import Declaration, Declared, Written, fields_of
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.codes import (
+    KIND_NOT_TOLD,
+    LOSES,
+    NO_SUCH_CHANGE,
     NO_SUCH_FIELD,
     NO_SUCH_FUNCTION,
     NO_SUCH_NAME,
@@ -53,13 +56,16 @@ _UNUSED = frozenset({"NF0516", "NF0518", "NF0519", "NF0569", UNUSED_TERM.id})
 
 _NEEDS_WHAT_IS_NONE = "NF0592"
 
-_OF_CALLERS = frozenset({"NF0588", "NF0596"})
-_OF_CHANGES = "NF0602"
+_OF_PARTS = {"NF0588": "authentication", "NF0596": "authentication", KIND_NOT_TOLD.id: "events"}
+"""What is said by all that a part says, and which."""
+
+_OF_CHANGES = frozenset({LOSES.id, NO_SUCH_CHANGE.id})
+"""What is said of a change of part 9 by what else its item says."""
 
 _LACKS = frozenset(
     {"NF0503", "NF0505", "NF0566", "NF0567", "NF0572", "NF0574", "NF0576", "NF0584", "NF0621", "NF0632",
      "NF0640", "NF0760",
-     *_OF_CALLERS, _OF_CHANGES}
+     *_OF_PARTS, *_OF_CHANGES}
 )  # fmt: skip
 """What is said of one declaration: that nothing in it, or in what it names, gives, finds or tells something."""
 
@@ -255,7 +261,7 @@ class _Unread:
         types = resources.get("types")
         self._is_of_rows = _any_in(self._misread, resources.span)
         self._is_of_types = types is not None and _any_in(self._starts, types.span)
-        self._is_of_callers = _any_in(self._starts, document.part("authentication").facts.span)
+        self._parts = {each.name for each in document.parts if _any_in(self._starts, each.facts.span)}
         self._changed = set(_of_items(document.part("versioning").facts, self._starts))
         self._spans = {each.key.span: each.span for part in document.parts for each in every_entry(part.facts)}
 
@@ -300,9 +306,9 @@ class _Unread:
             starts = self._starts if each.code.id == _CANNOT_HAVE else self._causes
             named = (self._endpoints[name] for name in QUOTED.findall(each.message) if name in self._endpoints)
             return any(_any_in(starts, span) for span in (*(one.span for one in around[:1]), *named))
-        if each.code.id in _OF_CALLERS and self._is_of_callers:
+        if _OF_PARTS.get(each.code.id) in self._parts:
             return True
-        if each.code.id == _OF_CHANGES and not self._changed.isdisjoint(QUOTED.findall(each.message)):
+        if each.code.id in _OF_CHANGES and not self._changed.isdisjoint(QUOTED.findall(each.message)):
             return True
         if self._follows_by_itself(each):
             if each.code is NO_SUCH_NAME and _GRANTED in QUOTED.findall(each.message):

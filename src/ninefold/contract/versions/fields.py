@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ninefold.contract.versions.shown import Shows, called_so, in_templates
-from ninefold.contract.versions.way import OF_FIELDS, Way, each_in
+from ninefold.contract.versions.way import Way, each_in
 from ninefold.diagnostics.codes import NO_SUCH_CHANGE
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import replace
@@ -21,7 +21,7 @@ from ninefold.syntax.nodes import Entry, Mapping, Scalar, Style
 
 def change_field(way: Way, change: Change, resource: Resource, name: str) -> None:
     fields = value_of(resource.fields)
-    if fields is None or not way.only(change, OF_FIELDS, "a field"):
+    if fields is None:
         return
     found = next((each for each in fields if each.called == name and _is_itself(each)), None)
     if change.verb == "add":

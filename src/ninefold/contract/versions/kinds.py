@@ -52,7 +52,10 @@ def with_its_kinds(contract: Contract, version: str, stored: tuple[str, ...]) ->
     return with_instead(replace(contract, subscribed=subscribed), {KINDS: field})
 
 
-# ── Expressions that nobody wrote, of however many kinds ──────────────────────────────────────────────────────
+# ── Expressions that nobody wrote ─────────────────────────────────────────────────────────────────────────────
+#
+# Made as trees, since the text of an expression is bounded, and of kinds there may be however many; their words are
+# what `upgrade` tells of them.
 
 
 def _name(name: str) -> Name:

@@ -36,12 +36,12 @@ _OF_ENDPOINT = tuple(
 
 
 def change_endpoint(way: Way, change: Change) -> None:
-    if not way.only(change, (), "an endpoint"):
-        return
     key, known = change.subject.text, {each.key: each for each in way.endpoints()}
     found = known.get(key)
     if found is None and change.verb != "add":
         way.not_there(change, "an endpoint", known)
+        return
+    if not way.only(change, (), "an endpoint"):
         return
     match change.verb:
         case "add":
@@ -75,8 +75,10 @@ def change_case(way: Way, change: Change) -> None:
     if name not in cases:
         way.not_there(change, "a case", [f"{key}.cases.{each}" for each in cases])
         return
-    if change.verb != "change" or not way.only(change, (), "a case"):
+    if change.verb != "change":
         way.refuse(change, "a case is changed, and nothing else: every version has the same cases")
+        return
+    if not way.only(change, (), "a case"):
         return
     if change.endpoint is None:
         way.refuse(change, f"how `{key}` was different in that case is not said")
@@ -196,14 +198,16 @@ def change_parameter(way: Way, change: Change) -> None:
     if endpoint is None:
         way.not_there(change, "part of an endpoint", [each.key for each in way.endpoints()])
         return
-    if change.verb not in ("rename", "remove") or not way.only(change, (), "a parameter"):
+    fact = endpoint.query if kind == "query" else endpoint.request_headers
+    there = {each.name: each for each in value_of(fact) or ()}
+    if change.verb != "add" and name not in there:
+        way.not_there(change, f"one of the {kind}", [f"{key}.{kind}.{each}" for each in there])
+        return
+    if change.verb not in ("rename", "remove"):
         help = (f"say what the endpoint was: `{{change: {key}, was: {{{kind}: {{…}}}}}}`",)
         way.refuse(change, f"`{change.verb}` is of the whole endpoint", help)
         return
-    fact = endpoint.query if kind == "query" else endpoint.request_headers
-    there = {each.name: each for each in value_of(fact) or ()}
-    if name not in there:
-        way.not_there(change, f"one of the {kind}", [f"{key}.{kind}.{each}" for each in there])
+    if not way.only(change, (), "a parameter"):
         return
     to = change.to
     if change.verb == "rename":
@@ -292,12 +296,12 @@ def _changed(
     """What there was in the place of those that the version above has; None if the change is not one of them. `words`:
     what one is, and how it is written what one was."""
     what, advice = words
-    if not way.only(change, (), what):
-        return None
     name = change.subject.text
     found = next((each for each in above if called(each) == name), None)
     if found is None and change.verb != "add":
         way.not_there(change, what, map(called, above))
+        return None
+    if not way.only(change, (), what):
         return None
     older: T | None
     match change.verb:
@@ -357,15 +361,15 @@ def _dropped(facts: Any, code: str) -> Any:
 
 
 def change_view(way: Way, change: Change, resource: Resource, name: str) -> None:
+    views = value_of(resource.views) or ()
+    found = next((each for each in views if each.name == name), None)
+    if change.verb != "add" and found is None:
+        way.not_there(change, f"a view of `{resource.name}`", [f"{resource.name}.views.{each.name}" for each in views])
+        return
     if not way.only(change, (), "a view"):
         return
     if change.verb not in ("add", "change"):
         way.refuse(change, f"no caller sees that a view is called `{name}`", ("say what it showed: `was: …`",))
-        return
-    views = value_of(resource.views) or ()
-    found = next((each for each in views if each.name == name), None)
-    if change.verb == "change" and found is None:
-        way.not_there(change, f"a view of `{resource.name}`", [f"{resource.name}.views.{each.name}" for each in views])
         return
     if change.verb == "add" and found is not None:
         way.taken(name, change.subject.span, f"a view of `{resource.name}` called", found.span)
