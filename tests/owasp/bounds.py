@@ -25,7 +25,7 @@ def pages_beyond_their_bounds(a: Asking) -> Iterator[Finding]:
 
 
 def bodies_beyond_their_size(a: Asking) -> Iterator[Finding]:
-    limit = a.served.limits.body_bytes
+    limit = a.world.plan.limits.body_bytes
     for endpoint in a.endpoints.values():
         route = a.routes[endpoint.key]
         if route.body is None or route.body.optional or limit is None or limit > 1024 * 1024:
