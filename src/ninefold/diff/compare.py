@@ -9,7 +9,7 @@ it is told for somebody to look at.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
@@ -54,6 +54,7 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
     findings: list[Finding] = []
     newest: list[int] = []
     covered: set[str] = set()
+    worded: set[str] = set()
     rest: set[str] = set()
     for group in groups:
         withdrawn = _withdrawn(group[0], promise)
@@ -73,9 +74,11 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
         findings.append(finding)
         if alone.known or finding.verdict in ("breaking", "look"):  # words, too: they are proved to be nothing else
             covered |= {*alone.felt.endpoints}
+        if finding.verdict == "words":
+            worded |= alone.felt.versions
         if alone.known:
             rest |= alone.felt.rest.keys()
-    unnamed = _name_the_others(findings, newest, both)
+    unnamed = _name_the_others(findings, newest, both) if newest else _others(findings, both, worded)
     left = [
         key
         for of, key in both.whole.felt.routes
@@ -98,11 +101,16 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
 def _name_the_others(findings: list[Finding], newest: Sequence[int], both: Both) -> tuple[str, ...]:
     """What is another in an older version, and is no difference's alone, may come of each that was made for the newest
     one. The versions of which nothing is told that somebody looks at."""
-    named = {version for each in findings for version in each.older}
-    unnamed = tuple(each for each in _older(both, both.whole) if each not in named)
+    unnamed = _others(findings, both)
     for at in newest:
         findings[at] = replace(findings[at], older=unnamed)
     return () if any(findings[at].verdict in ("breaking", "look") for at in newest) else unnamed
+
+
+def _others(findings: Sequence[Finding], both: Both, worded: Container[str] = ()) -> tuple[str, ...]:
+    """The versions that are another and that no finding names. `worded`: those that are written otherwise."""
+    named = {version for each in findings for version in each.older}
+    return tuple(each for each in _older(both, both.whole) if each not in named and each not in worded)
 
 
 def _withdrawn(change: Change, promise: Promise) -> Finding | None:
