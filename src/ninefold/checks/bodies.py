@@ -12,8 +12,8 @@ from ninefold.checked.resources import Field, Resource
 from ninefold.checks.body_types import body_members, every_member, other_members
 from ninefold.checks.findings import Findings, meant
 from ninefold.contract.service import Contract
-from ninefold.contract.writes import constants
-from ninefold.diagnostics.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS
+from ninefold.contract.writes import constants, said_by_path
+from ninefold.diagnostics.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS, SAYS_NOTHING
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -27,6 +27,7 @@ from ninefold.language.verbs import kind_of
 _BESIDE_FIELDS: Final = (
     'what is no field is a member of a shared type, `body: {$ref: "#/types/TYPE"}`, and is read as `request.body.NAME`'
 )
+_REPEATED: Final = ("where it is `immutable`, a body may repeat what the path says",)
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
     members = body_members(endpoint, resource, findings)
     others = {each.name for each in members or ()}
     said = {each.name: each for each in every_member(endpoint, findings) or ()}
+    of_path = said_by_path(findings.survey, endpoint, resource.name)
     for each in named:
         field = resource.fields.get(each.field)
         if field is not None and field.called is None:
@@ -78,6 +80,13 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
             findings.say(
                 NOT_THE_CLIENTS, f"`{resource.name}.{field.name}` {why}", Label(each.span, "no client can set it")
             )
+        elif field.name in of_path and not (replaces and _is_repeated(field, endpoint, resource)):
+            findings.say(
+                NOT_THE_CLIENTS,
+                f"`{resource.name}.{field.name}` is what the path of `{endpoint.key}` says",
+                Label(each.span, "no client can set it"),
+                help=("leave it out of the body", *_REPEATED[: replaces and _is_known_by(field, endpoint, resource)]),
+            )
         elif field.name in leaves:
             findings.say(NOT_A_BODY, f"the body gives `{field.name}` twice", Label(each.span, "again"))
         else:
@@ -91,13 +100,36 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
     return tuple(leaves.values())
 
 
+def check_set_beside_path(endpoint: stated.Endpoint, resource: Resource, findings: Findings) -> None:
+    """What the path gives a row, `sets` does not give it too."""
+    of_path = said_by_path(findings.survey, endpoint, resource.name)
+    for each in value_of(endpoint.sets) or ():
+        if each.name in of_path:
+            findings.say(
+                SAYS_NOTHING,
+                f"`sets` says nothing of `{resource.name}.{each.name}`",
+                Label(each.span, f"is what the path of `{endpoint.key}` says"),
+                help=("leave it out",),
+            )
+
+
 def _is_never_taken(field: Field, endpoint: stated.Endpoint, resource: Resource) -> bool:
     """Whether every request that may replace a row has to give a field of it, and may not change it."""
     if not field.required or field.on_create is not None or not resource.is_fixed(field.name):
         return False
+    return not _is_repeated(field, endpoint, resource)
+
+
+def _is_repeated(field: Field, endpoint: stated.Endpoint, resource: Resource) -> bool:
+    """Whether a body by which a row changes may repeat of it what the path says."""
+    return resource.is_fixed(field.name) and _is_known_by(field, endpoint, resource)
+
+
+def _is_known_by(field: Field, endpoint: stated.Endpoint, resource: Resource) -> bool:
+    """Whether it is of the primary key, and the path names it."""
     named = (each for each in endpoint.segments if isinstance(each, routes.PathName))
     of_path = {each.led(resource.name, resource.fields) for each in named}
-    return (field.name,) not in of_path or field.name not in resource.primary_key
+    return field.name in resource.primary_key and (field.name,) in of_path
 
 
 def _never_taken(endpoint: stated.Endpoint, resource: Resource, named: _Named, findings: Findings) -> None:

@@ -12,7 +12,7 @@ from ninefold.checked.resources import Effect, Guard, Resource
 from ninefold.checks.addressing import check_addressing, known_by, of_one_row
 from ninefold.checks.assignments import check_made_with
 from ninefold.checks.authentication import admissions, of_list
-from ninefold.checks.bodies import check_body, check_members, check_required
+from ninefold.checks.bodies import check_body, check_members, check_required, check_set_beside_path
 from ninefold.checks.body_types import body_members, check_type_of_body, other_members
 from ninefold.checks.calls import check_call, check_case, result_type
 from ninefold.checks.credentials import check_ends, check_issues
@@ -116,6 +116,7 @@ def _given(doing: Doing, plain: Vocabulary, showing: Showing) -> Given:
     known: tuple[str, ...] | None = ()
     if resource is not None:
         sets = tuple(check_sets(endpoint.sets, resource, showing.vocabulary, findings, request))
+        check_set_beside_path(endpoint, resource, findings)
         own = {leaf.field for leaf in body or ()}
         asked = {
             each.through[0]: endpoint.span

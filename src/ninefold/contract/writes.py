@@ -284,6 +284,13 @@ def stored_of_path(survey: Survey, endpoint: Endpoint, resource: str) -> tuple[t
     return tuple((names[0], span) for names, span in _leading(survey, endpoint, resource) if len(names) == 1)
 
 
+def said_by_path(survey: Survey, endpoint: Endpoint, resource: str) -> set[str]:
+    """The fields of a row that is made, or put, which have their values from the path: the row's own, and references
+    to what the path names."""
+    is_given = any(kind_of(action.verb).is_whole for action in actions(endpoint))
+    return {names[0] for names, _ in _leading(survey, endpoint, resource) if len(names) <= 2} if is_given else set()
+
+
 def _given(survey: Survey, endpoint: Endpoint, resource: str) -> set[str]:
     body = {name for owner, name in survey.body_fields(endpoint) if owner == resource}
     return body | {each.name for each in value_of(endpoint.sets) or () if not is_another_each_time(each.value.ast)}

@@ -112,11 +112,11 @@ def _is_made_once(field: Field) -> bool:
 
 def _named(operation: Mutation) -> set[str]:
     """The fields of a row that is put where the path names it, and where one is made if there is none: it has them
-    from there, unless the body or `sets` gives them."""
+    from there, unless the body repeats them."""
     if not (operation.kind.is_whole and isinstance(operation.host, Ensure)):
         return set()
     named = {each.field for each in operation.host.names if not each.through}
-    return named - pointers(operation).keys() - {name for name, _ in operation.host.sets}
+    return named - pointers(operation).keys()
 
 
 def _made_anew(operation: Mutation, resource: Resource, given: set[str]) -> dict[str, tuple[Anew, ...]]:
