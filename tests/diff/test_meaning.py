@@ -16,7 +16,7 @@ from tests.language.test_declarations import PLAIN
 from tests.test_plain_values import CARRIERS
 
 import ninefold.plan
-from ninefold.diff import meaning
+from ninefold.diff import meaning, plain
 from ninefold.diff.verdicts import side_of
 from ninefold.language.authentication import Authentication, Scheme
 from ninefold.language.declaration import Declared, members
@@ -63,8 +63,9 @@ def test_each_name_is_of_a_member_of_the_plan() -> None:
         if issubclass(each, msgspec.Struct)
         for member in msgspec.structs.fields(each)
     }
-    named = {*meaning._WORDS, *meaning._OF_PLACES, *meaning._SIDES, *meaning._SIDES_WITHIN, *meaning._SIDES_OF_ALL}
+    named = {*meaning._WORDS, *meaning._SIDES, *meaning._SIDES_WITHIN, *meaning._SIDES_OF_ALL}
     assert named <= members, named - members
+    assert all({*names} <= {*kind.__struct_fields__} for kind, names in plain.WORDS.items())
 
 
 def test_each_member_that_says_plain_values_is_named() -> None:

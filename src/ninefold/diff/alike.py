@@ -12,7 +12,8 @@ def endpoints(was: Sight, now: Sight, one: Address, other: Address) -> bool:
 
 
 def _done(of: Sight, at: Address) -> dict[tuple[str, ...], object]:
-    return {each: said for each, said in below(of, at).items() if each[-1:] == ("does",)}
+    own = below(of, at).items()
+    return {each: said for each, said in own if each == ("does",) or (each[:1] == ("cases",) and each[2:] == ("does",))}
 
 
 def codes(was: Sight, now: Sight, one: Address, other: Address) -> bool:

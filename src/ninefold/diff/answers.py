@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.plain import is_of
 from ninefold.diff.verdicts import Direction
 from ninefold.language.key import Side
+from ninefold.plan.events import Event
 from ninefold.plan.writes import Ensure, Instead, Put, Replace
 
 
@@ -169,12 +171,11 @@ def _contents(side: Side, old: Any, new: Any, at: str) -> Iterator[Met]:
 def _found_events(value: Any) -> dict[str, Any]:
     """The events that an operation writes, wherever in it they stand."""
     found: dict[str, Any] = {}
+    if is_of(value, Event):
+        return {value["kind"]: value}
     if isinstance(value, dict):
-        for name, each in value.items():
-            if name == "events" and isinstance(each, list):
-                found |= {one["kind"]: one for one in each if isinstance(one, dict) and "kind" in one}
-            else:
-                found |= _found_events(each)
+        for each in value.values():
+            found |= _found_events(each)
     elif isinstance(value, list):
         for each in value:
             found |= _found_events(each)

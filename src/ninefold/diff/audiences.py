@@ -194,7 +194,7 @@ def _unfit(old: ServicePlan, new: ServicePlan, has_rules: bool) -> Iterator[str]
 def is_implied(change: Change, documents: tuple[Document, Document]) -> bool:
     """Whether it is of fields that are unique together, of which some are unique already, or stay so."""
     place = change.new if change.how == "added" else change.old if change.how == "removed" else None
-    if place is None or change.names[1:2] != ("unique",) or len(change.names) != 3 or change.part != 2:
+    if place is None or not change.key.path.startswith("RESOURCE.unique") or len(change.names) != 3:
         return False
     resource = documents[0 if change.how == "added" else 1].parts[1].facts.get(change.names[0])
     if resource is None or not isinstance(resource.value, Mapping) or not isinstance(place.node, Sequence):

@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
+from ninefold.diff.plain import OfStruct, is_of
+from ninefold.plan.events import Event
 
-def own(piece: Any, version: str) -> Any:
-    """A piece, without its places, without what is told in other versions."""
+
+def in_version(piece: Any, version: str) -> tuple[Any, list[Any]]:
+    """A piece in plain values without what is told in other versions; and the events in it, as this one has them."""
+    told: list[Any] = []
+    return _own(piece, version, told), told
+
+
+def _own(piece: Any, version: str, told: list[Any]) -> Any:
+    if is_of(piece, Event) and "called" in piece:
+        told.append(_told(piece, version))
+        return told[-1]
     match piece:
-        case {"called": dict(), "kind": str(), "select": _, "content": _}:
-            return _told(piece, version)
         case dict():
-            return {name: own(each, version) for name, each in piece.items()}
+            return {name: _own(each, version, told) for name, each in piece.items()}
         case list():
-            return [own(each, version) for each in piece]
+            return [_own(each, version, told) for each in piece]
         case _:
             return piece
 
 
-def told(piece: Any, version: str) -> Iterator[Any]:
-    """The events of it as they are told in a version."""
-    match piece:
-        case {"called": dict(), "kind": str(), "select": _, "content": _}:
-            yield _told(piece, version)
-        case dict():
-            for each in piece.values():
-                yield from told(each, version)
-        case list():
-            for each in piece:
-                yield from told(each, version)
-
-
-def _told(event: Any, version: str) -> Any:
+def _told(event: OfStruct, version: str) -> Any:
     """None: that version does not have it."""
     name = event["called"].get(version)
     if name is None:

@@ -14,11 +14,12 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from ninefold.diff.alone import Alone, Both
-from ninefold.diff.changes import OTHER_EDGE, Change, Route, changes
+from ninefold.diff.changes import OTHER_EDGE, Change, Place, Route, changes
 from ninefold.diff.finding import Difference, Finding, Witness, in_order
 from ninefold.diff.judge import Judge
 from ninefold.diff.meaning import Felt, Piece
 from ninefold.diff.normal import Normal, Words, normal, renamed, words_of
+from ninefold.diff.plain import plain
 from ninefold.diff.verdicts import Effect, Promise, promise_of
 from ninefold.language.declaration import key_of
 from ninefold.language.versioning import Versioning
@@ -158,24 +159,27 @@ def _at(change: Change, how: str) -> Route:
 
 
 def _only_names(change: Change, all_of: Sequence[Change], before: str, after: str, words: tuple[Words, Words]) -> bool:
-    """Whether a difference is only that something is called otherwise: changed at its place, or gone and come there."""
+    """Whether a difference is only that something is called otherwise: changed at its place, or gone and come there.
+    What else is called so, as a key or a function, stays what it is: with one name for both the two say the same."""
     word = re.compile(rf"(?<![\w]){re.escape(before)}(?![\w])")
 
-    def turned(each: Change) -> Normal | None:
-        if each.old is None:
+    def turned(each: Change, place: Place | None, of: Words) -> Normal | None:
+        if place is None:
             return None
-        said = normal(each.old.node, each.key, words[0])
-        return word.sub(after, each.old.name), renamed(said, word, after, each.key)
+        return word.sub(after, place.name), renamed(normal(place.node, each.key, of), word, after, each.key)
+
+    def was(each: Change) -> Normal | None:
+        return turned(each, each.old, words[0])
 
     def now(each: Change) -> Normal | None:
-        return None if each.new is None else (each.new.name, normal(each.new.node, each.key, words[1]))
+        return turned(each, each.new, words[1])
 
     if change.old is not None and change.new is not None:
-        return turned(change) == now(change)
+        return was(change) == now(change)
     twins = (each for each in all_of if each.part == change.part and each.names[:-1] == change.names[:-1])
     if change.old is not None:
-        return any(each.old is None and now(each) == turned(change) for each in twins)
-    return any(each.new is None and turned(each) == now(change) for each in twins)
+        return any(each.old is None and now(each) == was(change) for each in twins)
+    return any(each.new is None and was(each) == now(change) for each in twins)
 
 
 def _finding(group: tuple[Change, ...], judge: Judge, alone: Alone, both: Both) -> Finding:
@@ -310,12 +314,12 @@ def _differ(one: Any, other: Any) -> bool:
     return not Piece(one).says_the_same(Piece(other))
 
 
-def _besides(of: Any, *without: str) -> list[Any]:
-    return [getattr(of, name) for name in of.__struct_fields__ if name not in (*without, "places", "trace")]
+def _besides(of: Any, *without: str) -> dict[str, Any]:
+    return {name: said for name, said in plain(of).items() if name not in without}
 
 
 def _of_limits(old: Limits, new: Limits) -> list[str] | None:
-    if _differ(_besides(old, "rates"), _besides(new, "rates")):
+    if _besides(old, "rates") != _besides(new, "rates"):
         return None
     was, now = {each.name: each for each in old.rates}, {each.name: each for each in new.rates}
     others = [(was.get(name), now.get(name)) for name in {*was, *now}]
@@ -328,7 +332,7 @@ def _of_problems(old: ServicePlan, new: ServicePlan, version: str) -> list[str] 
     stood, stands = _problems(old, version), _problems(new, version)
     if stood is None or stands is None:
         return []
-    if _differ(_besides(stood, "codes", "conditions"), _besides(stands, "codes", "conditions")):
+    if _besides(stood, "codes", "conditions") != _besides(stands, "codes", "conditions"):
         return None
     was, now = ({each.name: each for each in problems.codes} for problems in (stood, stands))
     codes = {name for name in {*was, *now} if _differ(was.get(name), now.get(name))}

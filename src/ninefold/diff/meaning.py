@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -12,26 +11,24 @@ import msgspec
 from msgspec.structs import replace
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diff.by_version import own, told
+from ninefold.diff.by_version import in_version
 from ninefold.diff.paths import behind, elsewhere
+from ninefold.diff.plain import OfStruct, plain
 from ninefold.diff.stored import StoredNames, with_names
 from ninefold.diff.verdicts import side_of
 from ninefold.language.declaration import join
-from ninefold.language.json_schema import TELLING
 from ninefold.language.key import Side
 from ninefold.language.table import vocabulary
 from ninefold.plan.routes import Route
+from ninefold.plan.said import Saying
 from ninefold.plan.schema import Stored
 from ninefold.plan.service import ServicePlan
-from ninefold.values.keywords import BY_NAME
 
 RouteKey: TypeAlias = tuple[str | None, str]
 """A version, None being the newest, and the endpoint as it is written there."""
 
 _WORDS: Final = frozenset(("name", "title", "gaps", "not_in_force", "proposals", "routes", "versions", "said"))
 """What of a plan is words for people; and what is looked at apart."""
-
-_OF_PLACES: Final = frozenset(("trace", "places", "place", "seen", "sort_trace", "tag_prefix", "reasons"))
 
 _SIDES: Final[dict[str, Side]] = {
     **dict.fromkeys(
@@ -73,7 +70,9 @@ whole say themselves of which (0)."""
 _AS_THEY_ARE: Final[StoredNames] = {}
 
 _PLACE: Final = re.compile(rb'\{"line":\d+,"column":\d+\}')
-"""Within a text of JSON, quotes would be behind a stroke: this is nobody's text."""
+"""As a struct is written: other mappings have their keys in order, and in a text quotes would be behind a stroke."""
+
+_WRITING: Final = msgspec.json.Encoder(order="deterministic")
 
 
 class Piece:
@@ -81,20 +80,38 @@ class Piece:
 
     def __init__(self, of: Any) -> None:
         self._of = of
-        self._written = _PLACE.sub(b"null", msgspec.json.encode(of))
+        self._written = _PLACE.sub(b"null", _WRITING.encode(of))
 
     @cached_property
     def plain(self) -> Any:
-        return _without(msgspec.to_builtins(self._of))
+        return plain(self._of)
+
+    def beside(self, other: Piece, called: StoredNames = _AS_THEY_ARE) -> tuple[Any, Any] | None:
+        """What the two say, where that is not the same. `called`: the fields of the other one that this one stores
+        under other names, and under which."""
+        if self._written == other._written:
+            return None
+        both = self.plain, with_names(other.plain, called)
+        return None if both[0] == both[1] else both
 
     def says_the_same(self, other: Piece, called: StoredNames = _AS_THEY_ARE) -> bool:
-        """`called`: the fields of the other one that this one stores under other names, and under which."""
-        return self._written == other._written or bool(self.plain == with_names(other.plain, called))
+        return self.beside(other, called) is None
 
     def is_called(self, old: str, new: str, other: Piece) -> bool:
         """Whether the other one is this one where a text that is `old` is `new`."""
-        written = json.dumps(self.plain).replace(json.dumps(old), json.dumps(new))
-        return bool(json.loads(written) == json.loads(json.dumps(other.plain)))
+        return bool(_called(self.plain, old, new) == _called(other.plain, old, new))
+
+
+def _called(said: Any, old: str, new: str) -> Any:
+    match said:
+        case OfStruct():
+            return {name: _called(each, old, new) for name, each in said.items()}
+        case dict():
+            return {new if name == old else name: _called(each, old, new) for name, each in said.items()}
+        case list():
+            return [_called(each, old, new) for each in said]
+        case _:
+            return new if said == old else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +170,7 @@ NOTHING: Final = Felt({}, {}, {})
 def meaning(plan: ServicePlan) -> Meaning:
     routes: dict[RouteKey, Piece] = {(None, each.key): Piece(each) for each in plan.routes}
     rest = {name: Piece(getattr(plan, name)) for name in plan.__struct_fields__ if name not in _WORDS}
-    rest["parts"] = Piece({"said": plan.said})
+    rest["parts"] = Piece(Saying(said=plan.said))
     # In which words operators are told of a rule is no other rule.
     rules = [replace(each, rules=tuple(replace(one, words="") for one in each.rules)) for each in plan.stored]
     rest["stored"] = Piece(rules)
@@ -165,70 +182,31 @@ def meaning(plan: ServicePlan) -> Meaning:
             by_version[version.name] = version.routes
             routes |= {(version.name, each.key): Piece(each) for each in version.routes}
             rest[f"problems of {version.name}"] = Piece(version.problems)
-        own = {name: getattr(versions, name) for name in versions.__struct_fields__ if name != "versions"}
-        rest["versions"] = Piece([own, [_dates(each) for each in versions.versions]])
+        bare = tuple(replace(each, routes=(), problems=None) for each in versions.versions)
+        rest["versions"] = Piece(replace(versions, versions=bare))
     in_path = versions is not None and versions.by == "path"
     named = frozenset(each.name for each in all_of if in_path)
     default = None if versions is None or not isinstance(versions.default, str) else versions.default
-    dates = {each.name: _without([getattr(each, name) for name in _DATES]) for each in all_of}
+    dates = {each.name: [getattr(each, name) for name in _DATES] for each in all_of}
     return Meaning(routes, rest, by_version, plan.stored, default, named, len(plan.base), dates)
 
 
 _DATES: Final = ("deprecated", "sunset", "retired", "served")
 
 
-def _dates(version: Any) -> dict[str, Any]:
-    return {name: getattr(version, name) for name in version.__struct_fields__ if name not in ("routes", "problems")}
-
-
-def _without(value: Any) -> Any:
-    match value:
-        case {"line": int(), "column": int()} if len(value) == 2:
-            return None
-        case dict():
-            return {
-                name: _without_words(each) if name == "schema" else _without(each)
-                for name, each in value.items()
-                if name not in _OF_PLACES
-            }
-        case list() | tuple():
-            return [_without(each) for each in value if not _is_telling_rule(each)]
-        case _:
-            return value
-
-
-def _is_telling_rule(value: Any) -> bool:
-    """Whether it says only where a keyword stands that tells people something, or leads to what is said elsewhere."""
-    return isinstance(value, dict) and value.get("keyword") in {*TELLING, "$ref"} and "path" in value
-
-
-def _without_words(schema: Any) -> Any:
-    """A schema without what it tells people."""
-    match schema:
-        case dict():
-            return {
-                name: {each: _without_words(one) for each, one in value.items()}
-                if isinstance(value, dict) and name in BY_NAME
-                else _without_words(value)
-                for name, value in schema.items()
-                if name not in TELLING
-            }
-        case list():
-            return [_without_words(each) for each in schema]
-        case _:
-            return _without(schema)
-
-
 def felt(old: Meaning, new: Meaning, called: StoredNames = _AS_THEY_ARE) -> Felt:
     """Where the new one does something else; a route that one of them has not differs on the side of what is taken, and
     so does one that answers less. `called`: its fields that the old one stores under other names, and under which."""
     routes: dict[RouteKey, frozenset[Side]] = {}
+    otherwise: list[tuple[RouteKey, tuple[Any, Any] | None]] = []
     for key in dict.fromkeys((*old.routes, *new.routes)):
         before, after = old.routes.get(key), new.routes.get(key)
         if before is None or after is None:
             routes[key] = frozenset(("takes",))
-        elif not before.says_the_same(after, called):
-            routes[key] = frozenset(_sides_of_route(before.plain, with_names(after.plain, called)))
+            otherwise.append((key, None))
+        elif (both := before.beside(after, called)) is not None:
+            routes[key] = frozenset(_sides_of_route(*both))
+            otherwise.append((key, both))
     rest: dict[str, Side] = {}
     for name in dict.fromkeys((*old.rest, *new.rest)):
         one, other = old.rest.get(name), new.rest.get(name)
@@ -246,8 +224,10 @@ def felt(old: Meaning, new: Meaning, called: StoredNames = _AS_THEY_ARE) -> Felt
         moved[where] = (*moved.get(where, ()), *others)
     for at in moved:
         routes[at] = routes.get(at, frozenset()) | {"takes"}
+    if "timers" in rest and (both := old.rest["timers"].beside(new.rest["timers"], called)) is not None:
+        otherwise.append(((None, ""), both))
     older = {name for name in old.versions if name is not None}
-    apart = {name for name in older if _is_other(name, old, new, routes, rest, called)}
+    apart = {name for name in older if f"problems of {name}" in rest or _is_other(name, otherwise)}
     return Felt(routes, rest, moved, frozenset(apart | {name for name, _ in moved if name is not None}))
 
 
@@ -259,22 +239,16 @@ def of_older(felt: Felt, is_the_same: Callable[[str], bool]) -> Felt:
     return Felt(routes, rest, {})
 
 
-def _is_other(
-    name: str, old: Meaning, new: Meaning, routes: Collection[RouteKey], rest: Collection[str], called: StoredNames
-) -> bool:
-    """Whether something is another in a version: an endpoint of its own, its errors, or what is told in it, whatever
-    tells it."""
-    if f"problems of {name}" in rest:
-        return True
-    pieces = [(key, old.routes.get(key), new.routes.get(key)) for key in routes]
-    pieces += [(("", each), old.rest.get(each), new.rest.get(each)) for each in rest if each == "timers"]
-    for (version, _), before, after in pieces:
-        if before is None or after is None:
+def _is_other(name: str, otherwise: Iterable[tuple[RouteKey, tuple[Any, Any] | None]]) -> bool:
+    """Whether something of what is said otherwise is another in a version: an endpoint of its own, or what is told in
+    it, whatever tells it. None: only one of the two says it."""
+    for (version, _), both in otherwise:
+        if both is None:
             if version == name:
                 return True
             continue
-        was, now = before.plain, with_names(after.plain, called)
-        if [*told(was, name)] != [*told(now, name)] or (version == name and own(was, name) != own(now, name)):
+        (was, told), (now, tells) = (in_version(each, name) for each in both)
+        if told != tells or (version == name and was != now):
             return True
     return False
 
@@ -300,12 +274,14 @@ def _apart(value: Any, name: str) -> tuple[_Said, Any]:
         return [said for found, _ in parts for said in found], [rest for _, rest in parts]
     if not isinstance(value, dict) or name == "schema":
         return [], value
-    said, rest = [(name, value.get("said") or {})] if name in _SAID else [], {}
+    is_struct = isinstance(value, OfStruct)
+    says = is_struct and name in _SAID
+    said, rest = [(name, value.get("said") or {})] if says else [], {}
     for each, inner in value.items():
-        if each != "said" or name not in _SAID:
-            found, rest[each] = _apart(inner, each)
+        if each != "said" or not says:
+            found, rest[each] = _apart(inner, each if is_struct else "")
             said += found
-    return said, rest
+    return said, value.with_others(rest) if isinstance(value, OfStruct) else rest
 
 
 def _differing(old: Any, new: Any) -> tuple[Any, Any]:
@@ -314,10 +290,11 @@ def _differing(old: Any, new: Any) -> tuple[Any, Any]:
         left = {name: each for name, each in old.items() if new.get(name, ...) != each}
         come = {name: each for name, each in new.items() if old.get(name, ...) != each}
         pairs = {name: _differing(each, come[name]) for name, each in left.items() if name in come}
-        return (
-            left | {name: was for name, (was, _) in pairs.items()},
-            come | {name: now for name, (_, now) in pairs.items()},
-        )
+        left |= {name: was for name, (was, _) in pairs.items()}
+        come |= {name: now for name, (_, now) in pairs.items()}
+        if isinstance(old, OfStruct) and isinstance(new, OfStruct):
+            return old.with_others(left), new.with_others(come)
+        return left, come
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         found = [_differing(was, now) for was, now in zip(old, new, strict=True) if was != now]
         return [was for was, _ in found], [now for _, now in found]
@@ -332,14 +309,16 @@ def _sides_of_said(old: _Said, new: _Said) -> Iterator[Side]:
                 yield side_of(part or next(each.part for each in vocabulary() if each.path == key), join(at, key))
 
 
-def _with_cases(route: dict[str, Any]) -> dict[str, Any]:
+def _with_cases(route: OfStruct) -> OfStruct:
     """With what each of its cases says: what the endpoint does, where it says nothing of its own."""
-    of = route.get("cases") or {}
-    cases = [{"said": route.get("said"), **each} for each in of.get("cases", ())]
-    return {**route, "cases": {**of, "cases": cases}}
+    of = route.get("cases")
+    if of is None:
+        return route
+    cases = [each.with_others({"said": route.get("said"), **each}) for each in of.get("cases", ())]
+    return route.with_others({**route, "cases": of.with_others({**of, "cases": cases})})
 
 
-def _sides_of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Side]:
+def _sides_of_route(old: OfStruct, new: OfStruct) -> Iterator[Side]:
     (were_said, old), (are_said, new) = _apart(_with_cases(old), "route"), _apart(_with_cases(new), "route")
     yield from _sides_of_said(were_said, are_said)
     for name in dict.fromkeys((*old, *new)):
@@ -361,9 +340,10 @@ def _sides(old: Any, new: Any) -> Iterator[Side]:
     if old == new:
         return
     if isinstance(old, dict) and isinstance(new, dict):
+        known = _SIDES_WITHIN if isinstance(old, OfStruct) and isinstance(new, OfStruct) else {}
         for name in dict.fromkeys((*old, *new)):
             if old.get(name) != new.get(name):
-                yield from (_SIDES_WITHIN[name],) if name in _SIDES_WITHIN else _sides(old.get(name), new.get(name))
+                yield from (known[name],) if name in known else _sides(old.get(name), new.get(name))
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for before, after in zip(old, new, strict=True):
             yield from _sides(before, after)

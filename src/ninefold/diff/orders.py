@@ -12,12 +12,12 @@ from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
 
 _TAKEN: Final = frozenset(("body", "query", "request headers", "properties"))
-"""Keys of what requests give, of which all is looked at whatever its order."""
+"""Keys of what requests give, or of what stands in it: all of it is looked at whatever its order."""
 
 
 def of_order(change: Change, alone: Alone, both: Both, promise: Promise) -> Iterator[Effect]:
     """Of a change that is nothing but another order."""
-    if _TAKEN & {*change.names}:
+    if _TAKEN & {*change.key.path.split(".")}:
         if _tells_of_one(both.old_plan) or _tells_of_one(both.new_plan):
             yield Effect("readers", "look", None, "where several values are wrong, another one is told of")
         return

@@ -8,8 +8,10 @@ from typing import Any, Final
 
 from ninefold.diff.answers import Met, of_answers, of_events, of_problems
 from ninefold.diff.meaning import Felt, Meaning, Piece, admissions
+from ninefold.diff.plain import OfStruct, is_of
 from ninefold.diff.schemas import MEMBER, Step, steps
 from ninefold.diff.verdicts import Direction
+from ninefold.expressions.tree import Select, Variable
 from ninefold.language.key import Side
 from ninefold.plan.routes import Blocked, in_one
 from ninefold.plan.writes import Put, Replace
@@ -67,7 +69,7 @@ _FINDS: Final = ("find", "untouched")
 
 
 def _finding(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
+    if isinstance(value, OfStruct):
         yield from (value[name] for name in _FINDS if name in value)
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from _finding(each)
@@ -107,9 +109,11 @@ def _of_route(old: dict[str, Any], new: dict[str, Any]) -> Iterator[Met]:
 
 def _is_read(value: Any, place: str) -> bool:
     """Whether an expression reads parameters of the request (`request.query`)."""
-    match value:
-        case {"node": "select", "name": name, "operand": {"node": "variable", "name": "request"}} if name == place:
+    if is_of(value, Select) and value["name"] == place:
+        operand = value["operand"]
+        if is_of(operand, Variable) and operand["name"] == "request":
             return True
+    match value:
         case dict():
             return any(_is_read(each, place) for each in value.values())
         case list() | tuple():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from ninefold.contract.rows import PAGE, ReadAs, Rows, graph_of
@@ -18,6 +19,7 @@ from ninefold.contract.writes import acted_on
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.diff.normal import expression
+from ninefold.diff.plain import without_words
 from ninefold.language import shapes
 from ninefold.language.authentication import RowRule
 from ninefold.language.declaration import Declared, members
@@ -27,7 +29,6 @@ from ninefold.language.events import EventKind
 from ninefold.language.expressions import Assignment, Expression, Items, Leaf, Template
 from ninefold.language.expressions import Members as Object
 from ninefold.language.fact import Gap, Name, Proposal, Shown, StatedNone, value_of
-from ninefold.language.json_schema import TELLING
 from ninefold.language.key import Kind
 from ninefold.language.parameters import Parameter, SortKey
 from ninefold.language.requests import Body
@@ -78,6 +79,8 @@ OF_VERSIONS: Final = frozenset(("unknown version", "retired version"))
 """Conditions that no request meets which names its version."""
 
 _PLACES: Final = frozenset(("span", "written", "terms", "seen", "called", "origin", "type"))
+"""Attributes that say where something stands, or what follows from it, where no key is read into them."""
+
 _OF_FIELD: Final = frozenset(("seen", "type", "schema", "name", "span", "computed"))
 
 
@@ -264,7 +267,7 @@ class _Seeing:
                 return {
                     each.name: self.plain(getattr(said, each.name), by.get(each.name), row, rows)
                     for each in fields(said)
-                    if each.name not in _PLACES and getattr(said, each.name) is not None
+                    if (each.name in by or each.name not in _PLACES) and getattr(said, each.name) is not None
                 }
             case _:
                 return said
@@ -332,8 +335,6 @@ class _Seeing:
 
     def schema(self, said: Any, within: tuple[str, ...] = ()) -> Any:
         """Without words, and with what it refers to in its place."""
-        if isinstance(said, list):
-            return [self.schema(each, within) for each in said]
         if not isinstance(said, dict):
             return said
         reference = TYPE_REFERENCE.fullmatch(str(said.get("$ref", "")))
@@ -342,7 +343,7 @@ class _Seeing:
             rest = {name: each for name, each in said.items() if name != "$ref"}
             if found is not None:
                 return {**self.schema(found.json, (*within, reference[1])), **self.schema(rest, within)}
-        return {name: self.schema(each, within) for name, each in said.items() if name not in TELLING}
+        return without_words(said, partial(self.schema, within=within))
 
     def records(self, node: Node, row: str | None) -> Any:
         match node:

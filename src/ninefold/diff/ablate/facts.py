@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
@@ -14,6 +14,10 @@ from ninefold.language.key import Key, Kind, Order
 from ninefold.language.shapes import JSON, ListOf, Members, OneOf, Shape, Template
 from ninefold.language.table import WITHIN, keys_under, row_written
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar, Sequence, Style
+from ninefold.values.keywords import BY_NAME
+
+IN_LISTS: Final = frozenset(("allOf", "anyOf", "oneOf", "prefixItems"))
+"""Keywords that hold several schemas without names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ def row_of_entry(
     its keys are those of an item. `names` lead to the mapping."""
     row = row_written(part, path, entry.name)
     if row is not None and not row.is_placeholder:
-        only_narrows = row.is_asked and row.parent != path and not _says_values(names)
+        only_narrows = row.is_asked and row.parent != path and not _says_values(row, names)
         return replace(row, kind=Kind.RESTRICTS, question=None, when=None) if only_narrows else row, True
     if row is not None:
         alone = holder is not None and _has(holder.shape, ListOf) and _has(holder.shape, Members)
@@ -95,11 +99,20 @@ def row_of_entry(
     return _inside(holder), False
 
 
-def _says_values(names: tuple[str, ...]) -> bool:
+def _says_values(row: Key, names: tuple[str, ...]) -> bool:
     """Whether a schema within another says which values there are within a value, and does not only narrow them: its
-    type is asked for then (`questions.resources.unsaid`)."""
-    around = names[-1:] if {*names[-1:]} & {*HOLDING} else names[-2:-1]
-    return bool({*around} & {*HOLDING}) and not {*names} & {*NARROWING}
+    type is asked for then (`questions.resources.unsaid`). `row`: of a keyword in it."""
+    around = [*_keywords(names[len(row.parent.split(".")) :])]
+    return bool({*around[-1:]} & {*HOLDING}) and not {*around} & {*NARROWING}
+
+
+def _keywords(names: tuple[str, ...]) -> Iterator[str]:
+    """Those that lead from a schema to one within it, without the names, and the numbers, of what they hold."""
+    left = iter(names)
+    for name in left:
+        yield name
+        if name in BY_NAME or name in IN_LISTS:
+            next(left, None)
 
 
 def row_of_item(part: int, holder: Key) -> Key:
