@@ -17,6 +17,7 @@ from ninefold.diff.alone import Alone, Both
 from ninefold.diff.changes import OTHER_EDGE, Change, Place, Route, changes
 from ninefold.diff.finding import Difference, Finding, Witness, in_order
 from ninefold.diff.judge import Judge
+from ninefold.diff.kept import felt_by_nobody, is_kept_for_all, kept, serves_by_default
 from ninefold.diff.meaning import Felt, Piece
 from ninefold.diff.normal import Normal, Words, normal, renamed, words_of
 from ninefold.diff.plain import plain
@@ -194,6 +195,10 @@ def _finding(group: tuple[Change, ...], judge: Judge, alone: Alone, both: Both) 
     some = concerned(alone.before, alone.plan, alone.felt) if everywhere and alone.plan is not None else None
     if some is not None:
         endpoints, everywhere = tuple(dict.fromkeys((*endpoints, *some))), False
+    version = None if change.part == 9 else kept(both, alone, endpoints)
+    is_for_all = version is not None and is_kept_for_all(both, version)
+    if version is not None and is_for_all:
+        found = felt_by_nobody(found, both, version)
     return Finding(
         change.address,
         change.part,
@@ -204,8 +209,9 @@ def _finding(group: tuple[Change, ...], judge: Judge, alone: Alone, both: Both) 
         None if change.old is None else (change.old.entry or change.old.node).span,
         None if change.new is None else (change.new.entry or change.new.node).span,
         0 if change.called is None else len(group) - 1,
-        _kept(both, endpoints) if any(each.verdict == "breaking" for each in found) else None,
+        version if is_for_all or any(each.verdict == "breaking" for each in found) else None,
         _older(both, alone) if found else (),
+        kept_by_default=version is not None and serves_by_default(both, version),
     )
 
 
@@ -222,28 +228,11 @@ def _own(change: Change, alone: Alone) -> Iterator[str]:
     yield from felt if own is None else (own,)
 
 
-def _kept(both: Both, endpoints: Sequence[str]) -> str | None:
-    """The version of the new contract in which all of these are as they were."""
-    versions = None if both.old.plan is None else both.old.plan.versions
-    name = None if versions is None else versions.current
-    if not endpoints or name is None:
-        return None
-    if name != _newest(both) and both.seems_the_same(name):
-        return name
-    pairs = [(both.before.routes.get((None, each)), both.after.routes.get((name, each))) for each in endpoints]
-    return name if all(was and now and was.says_the_same(now, both.called) for was, now in pairs) else None
-
-
 def _older(both: Both, alone: Alone) -> tuple[str, ...]:
     """The older versions of the old contract in which it is felt, and which are not as they were for who names them."""
     versions = both.old_plan.versions
     names = () if versions is None else tuple(each.name for each in versions.versions if each.name != versions.current)
     return tuple(name for name in names if name in alone.felt.versions and not both.seems_the_same(name))
-
-
-def _newest(both: Both) -> str | None:
-    versions = both.new_plan.versions
-    return None if versions is None else versions.current
 
 
 def _said(change: Change) -> str:

@@ -24,11 +24,11 @@ class Witness:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """`address` is what it is about, as `ablate` calls facts; `endpoints` are those where it is felt, and
-    `everywhere`: it is part of what is said of all. `kept`: the
-    version of the new contract that still has the old behaviour; None: none has, or none is promised. `older`: the
-    older versions of the old contract in which it is felt as well. `told`: how many requests were told to find a
-    witness; None: none was sought. `meant`: all that the two contracts say there, in a form that is the same however it
-    is written. `not_asked_for`: what it is for others (`for_audience`)."""
+    `everywhere`: it is part of what is said of all. `kept`: the version of the new contract that still has the old
+    behaviour, `kept_by_default`: it serves whoever names no version, too; None: none has, or none is promised.
+    `older`: the older versions of the old contract in which it is felt as well. `told`: how many requests were told to
+    find a witness; None: none was sought. `meant`: all that the two contracts say there, in a form that is the same
+    however it is written. `not_asked_for`: what it is for others (`for_audience`)."""
 
     address: str
     part: int
@@ -45,6 +45,7 @@ class Finding:
     told: int | None = None
     meant: str = ""
     not_asked_for: tuple[Effect, ...] = ()
+    kept_by_default: bool = False
 
     @property
     def verdict(self) -> Verdict:

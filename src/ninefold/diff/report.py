@@ -102,7 +102,8 @@ def promised(difference: Difference, each: Finding) -> Iterator[str]:
     if each.verdict == "breaking" and not each.words and promise.words is not None:
         yield "promise: no word of `compatible` covers it"
     if each.kept is not None:
-        yield f"kept for who names {each.kept}: part 9 of the new contract has it as it was"
+        who = f"{each.kept}, and for who names no version" if each.kept_by_default else each.kept
+        yield f"kept for who names {who}: part 9 of the new contract has it as it was"
     if each.older and each.verdict not in FOLDED:
         yield f"in older versions, too: {', '.join(each.older)}"
 
@@ -147,6 +148,7 @@ def to_json(difference: Difference, each: Finding) -> dict[str, Any]:
         "old": json_place(difference.old, each.old),
         "new": json_place(difference.new, each.new),
         "kept_by_version": each.kept,
+        "kept_by_default": each.kept_by_default,
         "older_versions": list(each.older),
         "witness": None
         if each.witness is None
