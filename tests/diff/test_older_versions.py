@@ -10,6 +10,7 @@ from tests.parts import contract, in_two_versions
 from ninefold.diagnostics.diagnostic import has_errors
 from ninefold.diff.compare import diff
 from ninefold.diff.finding import Finding
+from ninefold.diff.report import promised
 from ninefold.pipeline import compile_document
 
 ROOMS: Final = in_two_versions(
@@ -53,6 +54,25 @@ def found(*edits: tuple[str, str]) -> list[Finding]:
 )
 def test_the_versions_that_are_others_are_named(was: str, now: str, older: tuple[str, ...]) -> None:
     assert {each.older for each in found((was, now))} == {older}
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ("{201: room}", "{202: room}", "in older versions, too: 1, 0"),
+        ("to: places}", "to: bunks}", "in older versions alone: 1, 0"),
+        ('  "0": {changes: [{remove: room.view}]}\n', "", "in older versions alone: 0"),
+        (
+            "[{remove: room.view}]",
+            "[{remove: room.view}, {rename: room.places, to: spots}]",
+            "in older versions alone: 0",
+        ),
+    ],
+)
+def test_whether_the_newest_is_another_besides_is_told(was: str, now: str, said: str) -> None:
+    old, new = (compile_document("c.md", each.encode()) for each in (ROOMS, ROOMS.replace(was, now)))
+    difference = diff(old, new)
+    assert [line for each in difference.findings for line in promised(difference, each) if "older" in line] == [said]
 
 
 def test_who_names_no_version_is_met_at_all_endpoints() -> None:

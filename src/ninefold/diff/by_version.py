@@ -8,9 +8,12 @@ from ninefold.diff.plain import OfStruct, is_of
 from ninefold.plan.events import Event
 
 
-def in_version(piece: Any, version: str) -> tuple[Any, list[Any]]:
-    """A piece in plain values without what is told in other versions; and the events in it, as this one has them."""
+def in_version(piece: Any, version: str | None) -> tuple[Any, list[Any]]:
+    """A piece in plain values without what is told in other versions; and the events in it, as this one has them. None:
+    there are no versions."""
     told: list[Any] = []
+    if version is None:
+        return piece, told
     return _own(piece, version, told), told
 
 

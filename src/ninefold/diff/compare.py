@@ -105,7 +105,7 @@ def _name_the_others(findings: list[Finding], newest: Sequence[int], both: Both)
     one. The versions of which nothing is told that somebody looks at."""
     unnamed = _others(findings, both)
     for at in newest:
-        findings[at] = replace(findings[at], older=unnamed)
+        findings[at] = replace(findings[at], older=unnamed, how_older="perhaps")
     return () if any(findings[at].verdict in ("breaking", "look") for at in newest) else unnamed
 
 
@@ -211,6 +211,7 @@ def _finding(group: tuple[Change, ...], judge: Judge, alone: Alone, both: Both) 
         0 if change.called is None else len(group) - 1,
         version if is_for_all or any(each.verdict == "breaking" for each in found) else None,
         _older(both, alone) if found else (),
+        how_older="too" if alone.felt.in_newest else "alone",
         kept_by_default=version is not None and serves_by_default(both, version),
     )
 

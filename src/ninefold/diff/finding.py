@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Literal, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Source, Span
@@ -21,14 +22,18 @@ class Witness:
     by: str = ""
 
 
+HowOlder: TypeAlias = Literal["too", "alone", "perhaps"]
+"""Of older versions: besides the newest one, and not in it; or something is another in them, which may come of this."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """`address` is what it is about, as `ablate` calls facts; `endpoints` are those where it is felt, and
     `everywhere`: it is part of what is said of all. `kept`: the version of the new contract that still has the old
     behaviour, `kept_by_default`: it serves whoever names no version, too; None: none has, or none is promised.
-    `older`: the older versions of the old contract in which it is felt as well. `told`: how many requests were told to
-    find a witness; None: none was sought. `meant`: all that the two contracts say there, in a form that is the same
-    however it is written. `not_asked_for`: what it is for others (`for_audience`)."""
+    `older`: the older versions of the old contract in which it is felt (`how_older`). `told`: how many requests were
+    told to find a witness; None: none was sought. `meant`: all that the two contracts say there, in a form that is the
+    same however it is written. `not_asked_for`: what it is for others (`for_audience`)."""
 
     address: str
     part: int
@@ -46,6 +51,7 @@ class Finding:
     meant: str = ""
     not_asked_for: tuple[Effect, ...] = ()
     kept_by_default: bool = False
+    how_older: HowOlder = "too"
 
     @property
     def verdict(self) -> Verdict:

@@ -118,7 +118,7 @@ def _called(said: Any, old: str, new: str) -> Any:
 class Meaning:
     """A plan in pieces: its routes, and what is said of all of them. `versions`: its routes by version, over the rows
     that are `stored`; `unnamed`: the version of a path that names none; `in_path`: those that a segment of a path names
-    which stands behind as many as `base`; `dates`: until when each version is there."""
+    which stands behind as many as `base`; `current`: the newest of them; `dates`: until when each version is there."""
 
     routes: dict[RouteKey, Piece]
     rest: dict[str, Piece]
@@ -127,6 +127,7 @@ class Meaning:
     unnamed: str | None
     in_path: frozenset[str]
     base: int
+    current: str | None
     dates: dict[str, Any]
 
     @property
@@ -139,12 +140,13 @@ class Meaning:
 class Felt:
     """Where two plans differ: the routes, each with the sides on which it does; and what of the rest. `elsewhere`:
     the endpoints that answer requests which a route answered (`paths`). `versions`: those in which something is another
-    for who names them, or is told in them."""
+    for who names them, or is told in them; `in_newest`: it is in the newest one."""
 
     routes: dict[RouteKey, frozenset[Side]]
     rest: dict[str, Side]
     elsewhere: dict[RouteKey, tuple[str, ...]]
     versions: frozenset[str] = frozenset()
+    in_newest: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.routes or self.rest)
@@ -181,15 +183,19 @@ def meaning(plan: ServicePlan) -> Meaning:
         for version in all_of:
             by_version[version.name] = version.routes
             routes |= {(version.name, each.key): Piece(each) for each in version.routes}
-            rest[f"problems of {version.name}"] = Piece(version.problems)
+            rest[f"{_OF_OLDER}{version.name}"] = Piece(version.problems)
         bare = tuple(replace(each, routes=(), problems=None) for each in versions.versions)
         rest["versions"] = Piece(replace(versions, versions=bare))
     in_path = versions is not None and versions.by == "path"
     named = frozenset(each.name for each in all_of if in_path)
     default = None if versions is None or not isinstance(versions.default, str) else versions.default
     dates = {each.name: [getattr(each, name) for name in _DATES] for each in all_of}
-    return Meaning(routes, rest, by_version, plan.stored, default, named, len(plan.base), dates)
+    current = None if versions is None else versions.current
+    return Meaning(routes, rest, by_version, plan.stored, default, named, len(plan.base), current, dates)
 
+
+_OF_OLDER: Final = "problems of "
+"""What the errors of an older version are called, before its name."""
 
 _DATES: Final = ("deprecated", "sunset", "retired", "served")
 
@@ -227,28 +233,38 @@ def felt(old: Meaning, new: Meaning, called: StoredNames = _AS_THEY_ARE) -> Felt
     if "timers" in rest and (both := old.rest["timers"].beside(new.rest["timers"], called)) is not None:
         otherwise.append(((None, ""), both))
     older = {name for name in old.versions if name is not None}
-    apart = {name for name in older if f"problems of {name}" in rest or _is_other(name, otherwise)}
-    return Felt(routes, rest, moved, frozenset(apart | {name for name, _ in moved if name is not None}))
+    apart = {name for name in older if f"{_OF_OLDER}{name}" in rest or _is_other(name, (name, name), otherwise)}
+    apart |= {name for name, _ in moved if name is not None}
+    of_newest = (name for name, side in rest.items() if side != "runs" and name not in ("timers", "versions"))
+    in_newest = (
+        not all(name.startswith(_OF_OLDER) for name in of_newest)
+        or any(version is None for version, _ in moved)
+        or _is_other(None, (old.current, new.current), otherwise)
+    )
+    return Felt(routes, rest, moved, frozenset(apart), in_newest)
 
 
 def of_older(felt: Felt, is_the_same: Callable[[str], bool]) -> Felt:
     """What of it part 9 may bring about: it says nothing of the newest version but how it is named. `is_the_same`: a
     version is as it was for all who name it."""
     routes = {key: sides for key, sides in felt.routes.items() if key[0] is not None and not is_the_same(key[0])}
-    rest = {name: side for name, side in felt.rest.items() if name == "versions" or name.startswith("problems of ")}
+    rest = {name: side for name, side in felt.rest.items() if name == "versions" or name.startswith(_OF_OLDER)}
     return Felt(routes, rest, {})
 
 
-def _is_other(name: str, otherwise: Iterable[tuple[RouteKey, tuple[Any, Any] | None]]) -> bool:
+def _is_other(
+    of: str | None, names: tuple[str | None, str | None], otherwise: Iterable[tuple[RouteKey, tuple[Any, Any] | None]]
+) -> bool:
     """Whether something of what is said otherwise is another in a version: an endpoint of its own, or what is told in
-    it, whatever tells it. None: only one of the two says it."""
+    it, whatever tells it. `names`: what both call it; None: there are no versions. None in the place of what is said:
+    only one of the two says it."""
     for (version, _), both in otherwise:
         if both is None:
-            if version == name:
+            if version == of:
                 return True
             continue
-        (was, told), (now, tells) = (in_version(each, name) for each in both)
-        if told != tells or (version == name and was != now):
+        (was, told), (now, tells) = (in_version(*each) for each in zip(both, names, strict=True))
+        if told != tells or (version == of and was != now):
             return True
     return False
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.sarif import Level, Result, Rule
 from ninefold.diagnostics.source import Source, Span
-from ninefold.diff.finding import Difference, Finding, Witness, in_order
+from ninefold.diff.finding import Difference, Finding, HowOlder, Witness, in_order
 from ninefold.diff.verdicts import VERDICTS, Audience, Verdict
 
 FOLDED: Final[tuple[Verdict, ...]] = ("compatible", "words")
@@ -105,7 +105,14 @@ def promised(difference: Difference, each: Finding) -> Iterator[str]:
         who = f"{each.kept}, and for who names no version" if each.kept_by_default else each.kept
         yield f"kept for who names {who}: part 9 of the new contract has it as it was"
     if each.older and each.verdict not in FOLDED:
-        yield f"in older versions, too: {', '.join(each.older)}"
+        yield f"{_HOW_OLDER[each.how_older]}: {', '.join(each.older)}"
+
+
+_HOW_OLDER: Final[dict[HowOlder, str]] = {
+    "too": "in older versions, too",
+    "alone": "in older versions alone",
+    "perhaps": "perhaps in older versions, too",
+}
 
 
 def _few(each: Finding) -> str:
