@@ -20,6 +20,7 @@ from ninefold.diff.judge import Judge
 from ninefold.diff.kept import felt_by_nobody, is_kept_for_all, kept, serves_by_default
 from ninefold.diff.meaning import Felt, Piece
 from ninefold.diff.normal import Normal, Words, normal, renamed, words_of
+from ninefold.diff.orders import NOWHERE, OF_NO_ROUTE, moved
 from ninefold.diff.plain import plain
 from ninefold.diff.verdicts import Effect, Promise, promise_of
 from ninefold.language.declaration import key_of
@@ -277,9 +278,6 @@ def _cut(text: str) -> str:
 
 # Which endpoints are concerned by what is said of all of them: a rate of some, a code that some answer.
 
-_OF_NO_ROUTE: Final = frozenset(("no such path", "method not allowed"))
-"""What is refused before there is an endpoint."""
-
 
 def concerned(old: ServicePlan, new: ServicePlan, felt: Felt) -> tuple[str, ...] | None:
     """None: all are, or nobody can say which."""
@@ -322,16 +320,18 @@ def _of_problems(old: ServicePlan, new: ServicePlan, version: str) -> list[str] 
     stood, stands = _problems(old, version), _problems(new, version)
     if stood is None or stands is None:
         return []
-    if _besides(stood, "codes", "conditions") != _besides(stands, "codes", "conditions"):
+    if _besides(stood, "codes", "conditions", "precedence") != _besides(stands, "codes", "conditions", "precedence"):
         return None
     was, now = ({each.name: each for each in problems.codes} for problems in (stood, stands))
     codes = {name for name in {*was, *now} if _differ(was.get(name), now.get(name))}
     before, after = stood.conditions, stands.conditions
     conditions = {each for each in {*before, *after} if before.get(each) != after.get(each)}
     conditions |= {each for of in (before, after) for each, code in of.items() if code in codes}
-    if conditions & _OF_NO_ROUTE:
+    turned = [] if stood.precedence == stands.precedence else [*moved(old, new, version or None)]
+    told = [key for each in turned for key in each.endpoints]
+    if conditions & {*OF_NO_ROUTE} or NOWHERE in told:
         return None
-    return [key for plan in (old, new) for key in _answering(plan, version, codes, conditions)]
+    return [*told, *(key for plan in (old, new) for key in _answering(plan, version, codes, conditions))]
 
 
 def _problems(plan: ServicePlan, version: str) -> Problems | None:

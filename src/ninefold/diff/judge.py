@@ -29,11 +29,11 @@ from ninefold.diff.domains import NOTHING_KNOWN, domains_of, of_both
 from ninefold.diff.flows import Flows, is_told
 from ninefold.diff.meaning import Piece, meaning
 from ninefold.diff.normal import Words
-from ninefold.diff.orders import of_order, swapped
+from ninefold.diff.orders import of_order, of_precedence
 from ninefold.diff.readers import WIDER, of_schemas, of_the_same_values
 from ninefold.diff.shown import members_read
 from ninefold.diff.values import amount, direction, line_of
-from ninefold.diff.verdicts import WHO, Audience, Direction, Effect, Promise, effects, side_of
+from ninefold.diff.verdicts import WHO, Audience, Direction, Effect, Promise, effects, few, side_of
 from ninefold.language.authentication import BY_CALLER
 from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, Kind, Side
@@ -176,7 +176,7 @@ class Judge:
         if key.path == "ENDPOINT.ends" or has_new_states(change, self.both):
             return
         if key.path == "precedence":
-            yield from effects(side, "unproved", self.promise, said=swapped(self.both))
+            yield from of_precedence(alone, self.both, side, self.promise)
             return
         if key.path.startswith(_RECORDS) and alone.plan is not None:
             yield from of_records(alone.before, alone.plan, self.both, self._felt, self._admitting, self.promise)
@@ -272,7 +272,7 @@ class Judge:
     def _elsewhere(self, alone: Alone) -> Iterator[Effect]:
         """Of a path: whose requests it takes, and who is left with its own."""
         for (_, key), others in alone.felt.elsewhere.items():
-            by = _few([f"answered by `{each}`" if " " in each else each for each in others])
+            by = few([f"answered by `{each}`" if " " in each else each for each in others])
             yield from effects("takes", "less", self.promise, said=f"some requests to `{key}` are {by}")
 
     def _more_words(self, change: Change) -> Iterator[Effect]:
@@ -310,7 +310,7 @@ class Judge:
         known = any(each.audience == "senders" and each.verdict in ("breaking", "look") for each in found)
         if known or not narrows or not alone.reached:
             return ()
-        said = f"{_few([*alone.reached])}: other rows are changed, and each of them may refuse it"
+        said = f"{few([*alone.reached])}: other rows are changed, and each of them may refuse it"
         return (Effect("senders", "look", None, said),)
 
     # Who is admitted.
@@ -339,7 +339,7 @@ class Judge:
 
     def _met(self, change: Change, alone: Alone, declared: Side) -> Iterator[Effect]:
         for each, endpoints in alone.met.items():
-            where = _few(endpoints)
+            where = few(endpoints)
             if each.direction == "more" and change.how == "added" and change.key.promise is not None:
                 each = replace(each, word=change.key.promise)  # what brings it with it is what is promised
             yield from effects(each.side, each.direction, self.promise, each.word, f"{where}: {each.said}")
@@ -387,8 +387,3 @@ _TRANSITION = "add a transition"
 
 def _is_new_field(change: Change) -> bool:
     return change.part == 2 and change.how == "added" and change.key.kind is Kind.NAMES
-
-
-def _few(endpoints: list[str]) -> str:
-    first = list(dict.fromkeys(endpoints))
-    return ", ".join(first[:3]) + (f" and {len(first) - 3} more" if len(first) > 3 else "")

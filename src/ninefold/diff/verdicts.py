@@ -16,7 +16,7 @@ before, and of wider ones somebody has to look.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final, Literal, TypeAlias, get_args
 
@@ -117,6 +117,12 @@ def effects(
             yield Effect(who, "compatible" if promise.lists(word) else unlisted, word, said)
         case _:
             yield Effect(who, "breaking", None, said)
+
+
+def few(endpoints: Iterable[str]) -> str:
+    """Endpoints as an effect tells of them."""
+    first = list(dict.fromkeys(endpoints))
+    return ", ".join(first[:3]) + (f" and {len(first) - 3} more" if len(first) > 3 else "")
 
 
 def gravest(found: tuple[Effect, ...]) -> Verdict:
