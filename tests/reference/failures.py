@@ -104,8 +104,9 @@ class Failure:
         return [*narrower, self.condition]
 
 
-def invalid(place: str, name: str, rule: str, path: tuple[str | int, ...] = ()) -> Failure:
-    subject = f"{place}.{name}" if place in ("query", "header") else None
+def invalid(place: str, name: str, rule: str, path: tuple[str | int, ...] = (), declared: bool = False) -> Failure:
+    """`declared`: it is a parameter that the endpoint's `query` or `request headers` state, for which codes can be."""
+    subject = f"{place}.{name}" if declared else None
     return Failure("invalid", subject, fields=(Broken(place, (name, *path), rule),))
 
 

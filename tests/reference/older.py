@@ -141,6 +141,7 @@ def _of_endpoint(
         case "rename", _:
             query = endpoints[key]["query"]
             endpoints[key]["query"] = {change["to"] if name == parameter else name: query[name] for name in query}
+            _told_so(document, endpoints[key], f"invalid query.{parameter}", f"invalid query.{change['to']}")
         case "remove", "":
             del endpoints[key]
         case "remove", _:
@@ -149,6 +150,19 @@ def _of_endpoint(
             endpoints[key] = change["was"]
         case _:
             endpoints[key] = endpoints[key] | change["was"]
+
+
+def _told_so(document: Document, endpoint: Document, condition: str, now: str) -> None:
+    """What one endpoint's parameter is refused for has the code that it had, and no other parameter has it."""
+    own = dict(endpoint.get("errors", {}))
+    codes = document["errors"].get("codes") if isinstance(document["errors"], dict) else None
+    for name, code in (codes or {}).items():
+        if code.get("for") == condition and not {condition, "invalid"} & own.keys():
+            own[now] = name
+    if condition in own:
+        own[now] = own.pop(condition)
+    if own:
+        endpoint["errors"] = own
 
 
 def _counted(limits: Document, key: str, to: str | None) -> None:
@@ -274,5 +288,10 @@ def _with_its_codes(document: Document) -> Document:
             return any(found[2] in each.get(_STATED[found[1]], ()) for each in endpoints)
         return condition not in _OF_A_GRANT or any("grant" in each for each in endpoints)
 
-    codes = {name: code for name, code in errors["codes"].items() if is_of_some(code)}
+    named = {code for each in endpoints for code in each.get("errors", {}).values()}
+    codes = {
+        name: code if is_of_some(code) else {key: said for key, said in code.items() if key != "for"}
+        for name, code in errors["codes"].items()
+        if name in named or is_of_some(code)
+    }
     return {**document, "errors": {**errors, "codes": codes}}

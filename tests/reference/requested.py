@@ -133,7 +133,7 @@ def parameters(asking: Asking, every: Sequence[Endpoint]) -> None:
             items = split if place == "query" else split_header
             for path, rule in _declared(asking, each, texts, asking.names["request"][place], items):
                 asking.misread = True
-                asking.failures.append(invalid(where, each.name, rule, path))
+                asking.failures.append(invalid(where, each.name, rule, path, declared=True))
     asking.failures += [invalid("header", "Idempotency-Key", rule) for rule in idempotency.broken_key(asking, endpoint)]
 
 

@@ -60,7 +60,8 @@ Segment: TypeAlias = str | PathName | PathValue
 @dataclass(frozen=True)
 class Parameter(Saying):
     """A value in the path, a query parameter or a header. `default`: its value where it is not given, if it has one;
-    `explode`: of an array, whether it is repeated, or else its text has commas; `is_json`: its text is JSON."""
+    `explode`: of an array, whether it is repeated, or else its text has commas; `is_json`: its text is JSON; `origin`:
+    its name in the document, where an older version has another one for it."""
 
     name: str
     type: Type
@@ -71,6 +72,7 @@ class Parameter(Saying):
     default: tuple[Any, ...] = ()
     explode: bool = True
     is_json: bool = False
+    origin: str | None = None
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,7 @@ def check_declared(
             _default(each, type_, schema, findings),
             value_of(each.explode) is not False,
             each.content is not None,
+            each.origin,
             said=said(each),
         )
 

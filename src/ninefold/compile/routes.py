@@ -207,6 +207,7 @@ def _parameter(stated: CheckedParameter, endpoint: Endpoint, key: str, checked: 
         stated.explode,
         stated.is_json,
         (stated.place, *chosen.values()),
+        stated.origin,
         said=dict(stated.said),
     )
 

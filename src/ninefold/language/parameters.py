@@ -115,7 +115,8 @@ def _gives_several(parameter: Parameter) -> bool:
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """An entry of `path`, `query` or `request headers`. `schema` is that of the value that it gives; it is empty where
-    none is written, and says no type where what the parameter does says it."""
+    none is written, and says no type where what the parameter does says it. `origin`: the name in the document, by
+    which codes are for it, where an older version has another one for it."""
 
     name: str
     span: Span
@@ -165,8 +166,13 @@ class Parameter:
                   "What is shown under that name: a view applied to the reference, a template, or the resource that "
                   "the reference leads to, for its whole row.", "It cannot be asked for.",
                   shapes.Template(shapes.Sight.CALLERS)),))
+    origin: str | None = None
 
     # fmt: on
+
+    def renamed(self, name: str) -> Parameter:
+        """The same as an older version calls it."""
+        return self if name == self.name else replace(self, name=name, origin=self.origin or self.name)
 
     @property
     def is_required(self) -> bool:

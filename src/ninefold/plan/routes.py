@@ -67,7 +67,8 @@ class Requests(Saying, frozen=True, omit_defaults=True):
 class Parameter(Saying, frozen=True, omit_defaults=True):
     """A value in the path, a query parameter or a header of the endpoint's own, in `request.path`, `request.query` or
     `request.headers`. `default`: its value where it is not given, as JSON, if it has one. `explode`: of an array,
-    whether it is repeated, or else its text has commas. `is_json`: its text is JSON."""
+    whether it is repeated, or else its text has commas. `is_json`: its text is JSON. `origin`: its name in the
+    document, by which codes are for it, where an older version has another one for it."""
 
     name: str
     type: Type
@@ -78,6 +79,7 @@ class Parameter(Saying, frozen=True, omit_defaults=True):
     explode: bool = True
     is_json: bool = False
     trace: tuple[Place, ...] = ()
+    origin: str | None = None
 
 
 class BodyField(Saying, frozen=True, omit_defaults=True):

@@ -141,7 +141,7 @@ def _of_parameters(route: Served, admissions: Sequence[Admission], resource: str
             yield Refusal("not found", Step.PARAMETERS, named, trace=stated)
     for place, parameters in (("query", route.query), ("header", route.headers)):
         for each in parameters:
-            named = of_parameter("invalid", place, each.name)
+            named = of_parameter("invalid", place, each.origin or each.name)
             yield Refusal("invalid", Step.PARAMETERS, named, trace=each.trace)
     chosen = any(_takes_parameters(each.operation) for each in admissions)
     if not route.requests.ignores_unknown_parameters or route.idempotency_key is not None or chosen:

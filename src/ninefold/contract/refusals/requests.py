@@ -228,7 +228,7 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     for kind, place, fact in (("parameter", "query", endpoint.query), ("header", "header", endpoint.request_headers)):
         for each in value_of(fact) or ():
             why, meanings = _WRONG[each.effects[0] if each.effects else ""]
-            named = of_parameter("invalid", place, each.name)
+            named = of_parameter("invalid", place, each.origin or each.name)
             words = f"the {kind} `{each.name}` {why}"
             yield Refusal("invalid", Step.PARAMETERS, named, None, (), each.span, words, meanings)
     own = acted_on(endpoint)

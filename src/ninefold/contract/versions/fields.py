@@ -216,7 +216,7 @@ def _filter(each: Parameter, resource: str, field: str, called: Shows) -> Parame
     if condition is None or not _reads(condition, resource, field):
         return each
     name = called(each.name)
-    return None if name is None else replace(each, name=name)
+    return None if name is None else each.renamed(name)
 
 
 def _reads(expression: Expression, resource: str, field: str) -> bool:

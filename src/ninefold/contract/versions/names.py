@@ -224,7 +224,7 @@ def change_parameter(way: Way, change: Change) -> None:
     def parameter(each: Parameter) -> Parameter | None:
         if each.name != name:
             return each
-        return None if to is None else replace(each, name=to.text)
+        return None if to is None else each.renamed(to.text)
 
     query, headers = endpoint.query, endpoint.request_headers
     if kind == "query":

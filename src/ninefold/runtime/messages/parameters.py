@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.language.conditions import of_parameter
 from ninefold.plan import operations as plan
 from ninefold.plan.chosen import Choices, Expansion, Projection, expanded, hidden
 from ninefold.plan.responses import In
@@ -51,31 +52,34 @@ class Declared:
 
     def __init__(self, parameters: Iterable[Parameter], place: In) -> None:
         self.parameters = tuple(parameters)
-        self._parameters = tuple((each, _reader(each, place), _default(each)) for each in self.parameters)
+        self._parameters = tuple(
+            (each, of_parameter("invalid", place, each.origin or each.name), _reader(each, place), _default(each))
+            for each in self.parameters
+        )
         self._place = place
         self.per_byte = max((per_byte(each.schema) for each in self.parameters), default=0)
 
     def read(self, given: Query, failures: list[Failure]) -> dict[str, Value]:
         """The values of those that came, or that have a default; what is wrong is added to `failures`."""
         values: dict[str, Value] = {}
-        for parameter, reader, default in self._parameters:
+        for parameter, subject, reader, default in self._parameters:
             name = parameter.name
             if name in given:
                 value, wrong = reader(given[name])
-                failures += not_kept(self._place, name, wrong)
+                failures += not_kept(self._place, name, wrong, subject)
             else:
                 value = default
                 if parameter.required and not default:
-                    failures.append(invalid(self._place, name, "required"))
+                    failures.append(invalid(self._place, name, "required", subject=subject))
             if value:
                 values[name] = value[0]
         return values
 
 
-def not_kept(place: In, name: str, wrong: Iterable[Broken]) -> Iterator[Failure]:
+def not_kept(place: In, name: str, wrong: Iterable[Broken], subject: str | None = None) -> Iterator[Failure]:
     """A failure for each rule that the value of a parameter does not keep: one more than is told, so that it is told
     that there are more."""
-    return (invalid(place, name, rule, path) for path, rule in islice(wrong, MOST + 1))
+    return (invalid(place, name, rule, path, subject) for path, rule in islice(wrong, MOST + 1))
 
 
 def _reader(parameter: Parameter, place: In) -> Callable[[Sequence[str]], Given]:

@@ -62,9 +62,10 @@ class Failure:
         return plan.names(self.condition, self.subject)
 
 
-def invalid(place: In, name: str, rule: str, path: Sequence[str | int] = ()) -> Failure:
-    """A parameter that is not as the contract says; `path`: where in its value."""
-    return Failure("invalid", of_parameter("invalid", place, name), None, (field_failure(place, (name, *path), rule),))
+def invalid(place: In, name: str, rule: str, path: Sequence[str | int] = (), subject: str | None = None) -> Failure:
+    """A parameter that is not as the contract says; `path`: where in its value; `subject`: what codes are for of one
+    that the endpoint declares (of others, none is)."""
+    return Failure("invalid", subject, None, (field_failure(place, (name, *path), rule),))
 
 
 def no_value(failure: Failure, resource: str | None) -> tuple[Failure, ...]:
