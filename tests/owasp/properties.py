@@ -75,7 +75,7 @@ def fields_that_no_body_names(a: Asking) -> Iterator[Finding]:
                     continue
                 before = _values(a, endpoint.resource, name)
                 response = a.ask(endpoint.key, person, path, also(body, name, value))
-                refused = a.world.checked.requests.unknown_members == "refused" and not route.body.optional
+                refused = a.world.checked.requests_of(endpoint).unknown_members == "refused" and not route.body.optional
                 if refused and is_good(response):
                     yield Finding("API3", endpoint.key, str(person), f"takes the member {name}, which no body names")
                 after = _values(a, endpoint.resource, name)

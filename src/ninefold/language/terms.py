@@ -116,6 +116,8 @@ def _check_parameters(r: Reading, term: Stated, taken: Collection[str]) -> None:
     which of both is meant."""
     nodes = () if term.ast is None else tuple(every(term.ast))
     variables = {variable.name for node in nodes for variable in variables_of(node)}
+    names = {node.name for node in nodes if isinstance(node, Name)}
+    unread_ones: list[str] = []
     for number, each in enumerate(term.parameters):
         message = None
         if not each:
@@ -126,12 +128,16 @@ def _check_parameters(r: Reading, term: Stated, taken: Collection[str]) -> None:
             message = f"`{each}` is already the name of something else"
         elif each in variables:
             message = f"`{each}` is already the variable of a macro in `{term.name}`"
-        elif term.ast is not None and not any(isinstance(node, Name) and node.name == each for node in nodes):
-            message = f"`{term.name}` does not read its parameter `{each}`"
+        elif term.ast is not None and each not in names:
+            unread_ones.append(f"`{each}`")
         else:
             declare(r, replace(term.key, text=each), "a parameter", RESOURCE_NAMES)
         if message is not None:
             r.say(NOT_A_PARAMETER, message, Label(term.key.span))
+    if unread_ones:
+        what = "parameter" if len(unread_ones) == 1 else "parameters"
+        message = f"`{term.name}` does not read its {what} {', '.join(unread_ones)}"
+        r.say(NOT_A_PARAMETER, message, Label(term.key.span))
 
 
 def _spell_out(r: Reading, stated: Mapping[str, Stated]) -> None:
