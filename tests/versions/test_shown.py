@@ -88,3 +88,57 @@ def test_an_older_version_leaves_a_predicate_out_where_its_template_does(tmp_pat
             assert service.http.get("/notes/1", headers=own).json() == nobody
             told = [service.http.get("/notes/1", headers=own | each).json()["mine"] for each in by]
             assert told == [True, False]
+
+
+TOLD = """\
+purpose: Items.
+resources:
+  item:
+    primary key: id
+    fields:
+      id:   {type: integer, on create: serial()}
+      zone: {type: integer, minimum: 0}
+      state: {state: true}
+    required: [zone]
+    check: {that: "!has(before.item) || item.zone >= before.item.zone", else: lower}
+states: {item: {initial: here, states: [here, gone], transitions: {leave: {from: here, to: gone}}}}
+endpoints:
+  requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
+  produces: application/json
+  POST /items: {does: create item, body: [zone], responses: {201: {zone: item.zone}}}
+  PATCH /items/{id}: {does: update item, body: [zone], patch: merge, responses: {200: {zone: item.zone}}}
+  POST /items/{id}/leave: {does: leave item, body: none, responses: {200: {zone: item.zone}}}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
+events: none
+errors:
+  error shape: {media type: application/json, body: {said: error.detail}}
+  codes:
+    left:  {status: 409, for: illegal transition, detail: string(item.zone), headers: {X-Zone: string(item.zone + 0)}}
+    lower: {status: 422, detail: string(before.item.zone), headers: {X-Zone: "string(before.item.zone)"}}
+    bad:   {status: 400, for: [invalid, not found, malformed]}
+limits: {rates: none, timeout: none, body size: none}
+versioning:
+  in: header
+  name: V
+  default: "2"
+  versions: {"2": {}, "1": {changes: [{change: item.zone, is: item.zone + 100, stored: value - 100}]}}
+  compatible: none
+"""
+
+
+@pytest.mark.parametrize("version", ["1", "2"])
+def test_errors_tell_what_the_version_shows(version: str, tmp_path: Path) -> None:
+    more = 100 if version == "1" else 0
+    with running(tmp_path / "service.db", TOLD, name="items.yaml") as service:
+
+        def ask(method: str, path: str, **more: object) -> tuple[str, str | None]:
+            found = service.http.request(method, path, headers={"V": version}, **more)  # type: ignore[arg-type]
+            assert found.status_code >= 400, found.text
+            return found.json()["said"], found.headers.get("X-Zone")
+
+        for zone in (3, 4):
+            made = service.http.post("/items", json={"zone": zone + more}, headers={"V": version})
+            assert made.json() == {"zone": zone + more}
+        assert ask("PATCH", "/items/1", json={"zone": 2 + more}) == (str(3 + more), str(3 + more))
+        assert service.http.post("/items/2/leave", headers={"V": version}).status_code == 200
+        assert ask("POST", "/items/2/leave") == (str(4 + more), str(4 + more))

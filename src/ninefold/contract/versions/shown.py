@@ -1,4 +1,4 @@
-"""What callers see of a row: views, bodies, responses with their headers, payloads, filters and orders.
+"""What callers see of a row: views, bodies, responses and errors with their headers, payloads, filters and orders.
 
 A member of a template that shows a field alone, under the name that callers know the field by, is called as the field
 is; where the field is not there, neither is the member, whatever it is called. So it is of the objects that an
@@ -22,9 +22,10 @@ from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.expressions import ast
 from ninefold.expressions.ast import Ast
 from ninefold.language.endpoints import Endpoint
+from ninefold.language.errors import ErrorCode
 from ninefold.language.events import EventKind
 from ninefold.language.expressions import Assignment, Items, Leaf, Member, Members, Template
-from ninefold.language.fact import Name, Shown, value_of
+from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.parameters import Expanded, Parameter, SortKey
 from ninefold.language.resources import Resource, View
 from ninefold.language.responses import Response
@@ -192,7 +193,9 @@ def with_instead(contract: Contract, instead: Mapping[tuple[str, str], str]) -> 
     if KINDS in instead:
         graph = replace(graph, fields={**graph.fields, KINDS[0]: {}})
     reading = _Reading(ReadAs(graph, instead))
-    return in_what_is_shown(contract, graph.rows, reading.template, reading.endpoint)
+    found = in_what_is_shown(contract, graph.rows, reading.template, reading.endpoint)
+    codes = each_in(found.errors.codes, lambda code: reading.code(code, graph.rows))
+    return replace(found, errors=replace(found.errors, codes=codes))
 
 
 def _instead(resource: Resource) -> list[tuple[tuple[str, str], str]]:
@@ -212,10 +215,14 @@ def _instead(resource: Resource) -> list[tuple[tuple[str, str], str]]:
 class _Reading:
     read: ReadAs
 
-    def endpoint(self, each: Endpoint, resource: str | None, rows: Rows) -> Endpoint:
-        def header(own: Assignment) -> Assignment:
-            return replace(own, value=self.read.expression(own.value, rows))
+    def code(self, each: ErrorCode, rows: Rows) -> ErrorCode:
+        detail = in_fact(each.detail, lambda own: self.read.expression(own, rows))
+        return replace(each, detail=detail, headers=self.headers(each.headers, rows))
 
+    def headers(self, fact: Fact[tuple[Assignment, ...]] | None, rows: Rows) -> Fact[tuple[Assignment, ...]] | None:
+        return each_in(fact, lambda own: replace(own, value=self.read.expression(own.value, rows)))
+
+    def endpoint(self, each: Endpoint, resource: str | None, rows: Rows) -> Endpoint:
         def key(own: SortKey) -> SortKey:
             return replace(own, field=self.read.instead.get((resource or "", own.field), own.field))
 
@@ -225,7 +232,7 @@ class _Reading:
 
         return replace(
             each,
-            headers=each_in(each.headers, header),
+            headers=self.headers(each.headers, rows),
             query=each_in(each.query, parameter),
             sort=each_in(each.sort, key),
         )
