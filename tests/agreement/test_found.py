@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -657,3 +658,37 @@ def test_of_a_row_that_an_effect_makes_and_nobody_may_see_the_error_tells_nothin
     ]
     told = [each.headers.get("x-told") for each in answers(said, users, *asked)]
     assert told == [None, None, "a", None, "b", None]
+
+
+@pytest.mark.parametrize(
+    "written", ["9007199254740993.5", "1.0000000000000000000001", "1e-400", "-0.9999999999999999999999"]
+)
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_number_with_a_fraction_is_no_integer_though_its_double_is(written: str, database: str) -> None:
+    fields = {
+        **ITEM,
+        "n": {"type": "integer"},
+        "m": {"type": ["integer", "string"]},
+        "e": {"enum": [0, 1, 9007199254740994]},
+        "l": {"type": "array", "items": {"type": "integer"}},
+        "o": {"type": "object", "properties": {"n": {"type": "integer"}, "f": {"type": "number"}}},
+        "f": {"type": "number", "exclusiveMinimum": 0},
+    }
+    post = {"does": "create item", "body": ["id", "n", "m", "e", "l", "o", "f"], "responses": {201: "item"}}
+    patch = {"does": "update item", "patch": "json-patch", "body": ["n", "l"], "responses": {200: "item"}}
+    get = {"does": "list item", "sort": ["id"], "query": {"n": "item.n == value"}, "responses": {200: "page.items"}}
+    said = contract({"item": {"fields": fields}}, {"POST /items": post, "PATCH /items/{id}": patch, "GET /items": get})
+    bodies = ["n: {}", "m: {}", "e: {}", "l: [1, {}]", "o: {n: {}}", "o: {f: {}}", "f: {}"]
+    asked = [
+        Request("POST", "/items", JSON, ('{"id": "' + str(at) + '", ' + as_json(body, written) + "}").encode())
+        for at, body in enumerate(bodies)
+    ]
+    edit = f'[{{"op": "add", "path": "/n", "value": {written}}}]'.encode()
+    asked += [Request("PATCH", "/items/5", JSON, edit), Request("GET", f"/items?n={written}")]
+    told = answers(said, [], *asked, database=database)
+    is_kept = 201 if float(written) > 0 else 422
+    assert [each.status for each in told] == [422, 422, 422, 422, 422, 201, is_kept, 422, 422]
+
+
+def as_json(body: str, number: str) -> str:
+    return re.sub(r"[a-z]+(?=:)", r'"\g<0>"', body).replace("{}", number)

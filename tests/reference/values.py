@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 from uuid import UUID
 
@@ -53,7 +54,7 @@ def anything(value: Any, at: Path) -> Any:
             return value
         case int():
             return integer(value, at)
-        case float():
+        case float() | Fraction():
             return number(value, at)
         case str():
             return text(value, at)
@@ -137,9 +138,11 @@ def parsed(data: bytes) -> Any:
     def refuse(constant: str) -> Any:
         raise ValueError(constant)
 
-    def number(written: str) -> int | float:
-        """A double; an integer in 64 bits that none is, as itself."""
+    def number(written: str) -> int | float | Fraction:
+        """A double; an integer in 64 bits that none is, as itself; and so what is no integer, though its double is."""
         exact, value = Decimal(written), float(written)
+        if value.is_integer() and exact != exact.to_integral_value():
+            return Fraction(exact)
         is_kept = abs(value) <= 2.0**63 and exact == exact.to_integral_value() and exact != Decimal(value)
         return int(exact) if is_kept else value
 
@@ -238,7 +241,9 @@ def only_named(schema: Mapping[str, Any], value: Any) -> Any:
 
 
 def keeps(keyword: str, said: Any, value: Any) -> bool:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, Fraction) and not keeps(keyword, said, float(value)):
+        return False  # it is kept as the double
+    is_number = isinstance(value, int | float | Fraction) and not isinstance(value, bool)
     match keyword:
         case "type":
             return any(is_of(kind, value) for kind in (said if isinstance(said, list) else [said]))
@@ -263,7 +268,8 @@ def keeps(keyword: str, said: Any, value: Any) -> bool:
         case "exclusiveMaximum":
             return not is_number or value < said
         case "multipleOf":
-            return not is_number or value % said == 0
+            # Of what is kept, the double: the server's validator is exact of no whole multiple.
+            return not is_number or (float(value) if isinstance(value, Fraction) else value) % said == 0
         case "minItems":
             return not isinstance(value, list) or len(value) >= said
         case "maxItems":
@@ -293,7 +299,7 @@ def is_of(kind: str, value: Any) -> bool:
                 return value.is_integer()
             return isinstance(value, int) and not isinstance(value, bool)
         case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
+            return isinstance(value, int | float | Fraction) and not isinstance(value, bool)
         case "string":
             return isinstance(value, str)
         case "array":

@@ -15,7 +15,7 @@ from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.problems import Failure
 from ninefold.values import Array, Boolean, Integer, Invalid, Number, Object, Text, integer
-from ninefold.values.json_numbers import decoding, huge
+from ninefold.values.json_numbers import as_doubles, as_written, decoding, huge
 from ninefold.values.stored import from_sqlite
 
 NOTE, CHANGE = Body(NEW_NOTE), Body(CHANGED_NOTE)
@@ -319,6 +319,33 @@ def test_what_is_no_integer_of_64_bits_is_none_in_any_form(written: str) -> None
     assert refused.value.rule == "range"
 
 
+FRACTIONS = (
+    "9007199254740993.5 -9007199254740993.5 4503599627370496.5 12345678901234567.4 1.0000000000000000000001 "
+    "0.99999999999999999999999 1e-400 -1e-99999 1e-9999999999999999999999 10000000000000000000000000000001e-31 "
+    "18446744073709551616.5"
+)
+
+
+@pytest.mark.parametrize("written", [*FRACTIONS.split(), "3." + "0" * 5000 + "1", "9" * 300 + ".5"])
+@pytest.mark.parametrize("beside", ["", " " * 2000])
+def test_what_has_a_fraction_is_no_integer_though_its_double_is(written: str, beside: str) -> None:
+    document = parse(f'{{"n": {written}, "in": [{{"m": {written}}}]}}{beside}'.encode())
+    for found in (document["n"], document["in"][0]["m"]):
+        with pytest.raises(Invalid) as refused:
+            integer(found)
+        assert refused.value.rule == "type"
+    double = as_doubles(document)
+    assert type(double["n"]) is float and double["n"] == double["in"][0]["m"] == float(written)
+
+
+@pytest.mark.parametrize(
+    "written", ["0.0", "-0.0", "0e5", "0.000e-9999999999999999999", "1.0", "1e15", "1e300", "5e-324", "0.5", "1e22"]
+)
+def test_all_others_are_what_they_were(written: str) -> None:
+    document = parse(f"[{written}]".encode())
+    assert document == [float(written)] and as_doubles(document) is document
+
+
 MUCH = f"[{','.join(['1e300'] * 500)}]"
 
 READ: dict[str, Callable[[], object]] = {
@@ -328,11 +355,14 @@ READ: dict[str, Callable[[], object]] = {
 }
 
 
+BY_PYTHON = (huge.__code__, as_written.__code__)
+
+
 @pytest.mark.parametrize("read", READ.values(), ids=READ)
 def test_numbers_of_much_are_read_by_python(read: Callable[[], object]) -> None:
     """The decoder's own way takes 8 µs for each that is near the bounds of a double, and nobody has a turn between."""
     called = []
-    sys.setprofile(lambda frame, event, _: called.append(frame) if frame.f_code is huge.__code__ else None)
+    sys.setprofile(lambda frame, event, _: called.append(frame) if frame.f_code in BY_PYTHON else None)
     try:
         read()
     finally:

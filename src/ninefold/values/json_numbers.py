@@ -8,8 +8,8 @@ many is decoded part by part.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from decimal import Decimal
+from collections.abc import Callable, Collection
+from decimal import ROUND_05UP, Context, Decimal
 from typing import Any, Final
 
 import msgspec
@@ -28,14 +28,55 @@ def huge(written: str) -> int | float:
     return value if abs(value) != float("inf") else beyond(written)
 
 
-def as_written(written: str) -> int | float:
+_CONTEXT: Final = Context(prec=400, rounding=ROUND_05UP, traps=[])
+"""More digits than the integers of all doubles have: what is cut off of a fraction leaves one all the same."""
+
+_LESS_THAN_ALL: Final = Decimal("1e-330")
+"""What is not 0, and less than every double that is not."""
+
+
+def as_written(written: str) -> int | float | Decimal:
     """A number that somebody gives: an integer in 64 bits exactly, whatever its form (`9007199254740993.0`,
-    `90071992547409930e-1`), of which a double would be another one; else as `huge`."""
-    value = huge(written)
-    if len(written) <= EXACT or isinstance(value, int) or not value.is_integer() or abs(value) > 2.0**63:
+    `90071992547409930e-1`), of which a double would be another one; one with a fraction of which a double is an integer
+    (`9007199254740993.5`, `1e-400`) as a decimal, since it is none (JSON Schema 2020-12 Validation, 6.1.1); else as
+    `huge`."""
+    value = float(written)
+    if not value.is_integer():
+        return value if abs(value) != float("inf") else beyond(written)
+    if value == 0.0:
+        is_zero = not written.lower().partition("e")[0].strip("-.0")
+        return value if is_zero else _LESS_THAN_ALL.copy_sign(Decimal(value))
+    if len(written) <= EXACT:
         return value
-    said = Decimal(written)
-    return int(said) if said == said.to_integral_value() else value
+    said = _CONTEXT.create_decimal(written)
+    if said != said.to_integral_value():
+        return said
+    return int(said) if abs(value) <= 2.0**63 else value
+
+
+def as_doubles(document: Any) -> Any:
+    """What is given with the doubles that its numbers are kept as, where `as_written` has decimals; itself, where it
+    has none."""
+    return _as_doubles(document) if _has_decimals([document]) else document
+
+
+_OF_PARTS: Final = frozenset({dict, list})
+
+
+def _has_decimals(parts: Collection[Any]) -> bool:
+    kinds = set(map(type, parts))
+    if Decimal in kinds or kinds.isdisjoint(_OF_PARTS):
+        return Decimal in kinds
+    inner = [each for each in parts if type(each) in _OF_PARTS]
+    return any(_has_decimals(each.values() if type(each) is dict else each) for each in inner)
+
+
+def _as_doubles(document: Any) -> Any:
+    if type(document) is dict:
+        return {name: _as_doubles(each) for name, each in document.items()}
+    if type(document) is list:
+        return [*map(_as_doubles, document)]
+    return float(document) if type(document) is Decimal else document
 
 
 def beyond(written: str) -> int:

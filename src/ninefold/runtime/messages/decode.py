@@ -13,7 +13,7 @@ from ninefold.plan import routes as plan
 from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.runtime.messages import forms, media_types, patches
-from ninefold.runtime.messages.fields import ABSENT, Field, at, copied, object_at
+from ninefold.runtime.messages.fields import ABSENT, Field, as_kept, at, copied, object_at
 from ninefold.runtime.messages.json_text import is_within, parse
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.named import named
@@ -267,7 +267,7 @@ class Body:
                     failures.append((each.pointer, "immutable"))
             elif not refused or not any(names[: len(each.pointer)] == each.pointer for names in refused):
                 try:
-                    values[each.name] = each.kept(each.read(found))
+                    values[each.name] = each.kept(as_kept(each.read, found))
                 except Invalid as failure:
                     failures.append(((*each.pointer, *failure.path), failure.rule))
                 except EvaluationError:
@@ -276,7 +276,7 @@ class Body:
         for name, read in self._members.items() if type(document) is dict else ():
             if name in document and not (refused and (name,) in {names[:1] for names in refused}):
                 try:
-                    others[name] = read(document[name])
+                    others[name] = as_kept(read, document[name])
                 except Invalid as failure:
                     failures.append(((name, *failure.path), failure.rule))
         if self._whole is not None and not failures:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any, NoReturn
 
 import msgspec
@@ -42,7 +43,7 @@ def _with_huge_numbers(data: bytes) -> Any:
     return document
 
 
-def _huge(written: str) -> int | float:
+def _huge(written: str) -> int | float | Decimal:
     if not set(written) & set(".eE"):
         return int(written) if len(written) < 400 else beyond(written)
     return as_written(written)

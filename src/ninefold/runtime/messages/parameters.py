@@ -16,6 +16,7 @@ from ninefold.plan import operations as plan
 from ninefold.plan.chosen import Choices, Expansion, Projection, expanded, hidden
 from ninefold.plan.responses import In
 from ninefold.plan.routes import Parameter
+from ninefold.runtime.messages.fields import as_kept
 from ninefold.runtime.messages.forms import pairs
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.message import Request
@@ -125,7 +126,7 @@ def _json(read: Callable[[Any], Value], schemas: Schemas, texts: Sequence[str]) 
     if wrong:
         return (), wrong
     try:
-        return (read(document),), ()
+        return (as_kept(read, document),), ()
     except Invalid as invalid:
         return _refused(invalid.rule, invalid.path)
 

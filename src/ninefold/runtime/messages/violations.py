@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from ninefold.runtime.messages.json_text import DEEPEST
 from ninefold.runtime.messages.schemas import Node, Schemas, prefix
+from ninefold.values.json_numbers import as_doubles
 from ninefold.values.pointers import tokens
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -37,9 +38,13 @@ MOST: Final = 100
 
 def broken(schemas: Schemas, value: Any) -> Iterator[Broken]:
     """Every rule that a value does not keep, once: those of a value before those of its parts, and parts in their
-    order."""
-    if not schemas.is_valid(value):
-        yield from once(_broken(schemas, [schemas.root], value, ()))
+    order. What is kept of its numbers has to keep them, too."""
+    if schemas.is_valid(value):
+        kept = as_doubles(value)
+        if kept is value or schemas.is_valid(kept):
+            return
+        value = kept
+    yield from once(_broken(schemas, [schemas.root], value, ()))
 
 
 def once(found: Iterable[Broken]) -> Iterator[Broken]:

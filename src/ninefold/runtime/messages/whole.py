@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from ninefold.plan import routes as plan
+from ninefold.runtime.messages.fields import as_kept
 from ninefold.runtime.messages.named import members_named
 from ninefold.runtime.messages.schemas import Node, Schemas
 from ninefold.runtime.messages.violations import Broken
@@ -42,7 +43,7 @@ class Whole:
             return wrong
         for name in document.keys() - known:
             try:
-                values[name] = read(document[name])
+                values[name] = as_kept(read, document[name])
             except Invalid as failure:
                 wrong.append(((name, *failure.path), failure.rule))
         return wrong

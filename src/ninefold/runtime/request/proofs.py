@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.messages.json_text import parse
 from ninefold.values import Invalid, anything
+from ninefold.values.json_numbers import as_doubles
 
 if TYPE_CHECKING:
     from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
@@ -114,7 +115,7 @@ def _decoded(part: str) -> bytes | None:
 
 def _object(data: bytes | None) -> dict[str, Any] | None:
     try:
-        found = None if data is None else parse(data)
+        found = None if data is None else as_doubles(parse(data))
     except ValueError:
         return None
     return found if isinstance(found, dict) else None
