@@ -74,6 +74,11 @@ class Parameter(Saying):
     is_json: bool = False
     origin: str | None = None
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """By which expressions read it: those of all versions by its name in the document."""
+        return (self.name,) if self.origin is None else (self.name, self.origin)
+
 
 @dataclass(frozen=True)
 class Filter:

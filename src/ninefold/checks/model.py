@@ -318,7 +318,10 @@ def _one(group: str, fact: Fact[tuple[Parameter, ...]] | None, schemas: SharedSc
     """By name; None: which there are is a gap."""
     if fact is not None and is_open(fact):
         return None
-    return {each.name: _as_given(each, group, schemas) for each in value_of(fact) or ()}
+    declared = value_of(fact) or ()
+    types = {each.name: _as_given(each, group, schemas) for each in declared}
+    # Expressions of all versions read it by the name of the document.
+    return {each.origin: types[each.name] for each in declared if each.origin is not None} | types
 
 
 def _as_given(parameter: Parameter, group: str, schemas: SharedSchemas) -> Type:

@@ -185,8 +185,10 @@ class Making:
         if way is None or way[0] != "request" or len(way) < 3:
             return None
         _, part, name, *within = way
-        stated = self._host.takes.members if part == "body" else self._parameters(part)
-        schema: Any = next((each.schema for each in stated if each.name == name), None)
+        members = self._host.takes.members if part == "body" else ()
+        stated: dict[str, Any] = {each.name: each.schema for each in members}
+        stated |= {known: each.schema for each in self._parameters(part) for known in reversed(each.names)}
+        schema = stated.get(name)
         for step in within:
             schema = schema.get("properties", {}).get(step) if isinstance(schema, Mapping) else None
         return schema if isinstance(schema, Mapping) else None

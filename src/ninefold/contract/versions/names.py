@@ -213,10 +213,6 @@ def change_parameter(way: Way, change: Change) -> None:
     if change.verb == "rename":
         if to is None:
             return
-        if not there[name].effects:
-            help = (f"say what the endpoint was: `{{change: {key}, was: {{{kind}: {{…}}, …}}}}`",)
-            way.refuse(change, "expressions read parameters by their names", help)
-            return
         if to.text in there:
             way.taken(to.text, to.span, "a parameter", there[to.text].span)
             return

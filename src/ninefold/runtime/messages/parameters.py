@@ -49,7 +49,7 @@ Given: TypeAlias = tuple[tuple[Value, ...], Iterable[Broken]]
 class Declared:
     """The parameters of one endpoint that the contract declares: those of the path, of the query, or headers."""
 
-    __slots__ = ("_parameters", "_place", "parameters", "per_byte")
+    __slots__ = ("_called", "_parameters", "_place", "parameters", "per_byte")
 
     def __init__(self, parameters: Iterable[Parameter], place: In) -> None:
         self.parameters = tuple(parameters)
@@ -57,6 +57,8 @@ class Declared:
             (each, of_parameter("invalid", place, each.origin or each.name), _reader(each, place), _default(each))
             for each in self.parameters
         )
+        self._called = tuple((each.name, each.origin) for each in self.parameters if each.origin is not None)
+        """What an older version calls otherwise: expressions read it by the name of the document."""
         self._place = place
         self.per_byte = max((per_byte(each.schema) for each in self.parameters), default=0)
 
@@ -74,6 +76,9 @@ class Declared:
                     failures.append(invalid(self._place, name, "required", subject=subject))
             if value:
                 values[name] = value[0]
+        for name, origin in self._called:
+            if name in values:
+                values.setdefault(origin, values[name])
         return values
 
 
