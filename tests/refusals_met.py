@@ -75,9 +75,13 @@ def is_derived(failure: Failure, endpoint: Endpoint) -> bool:
     return known is None or any(
         each.condition == failure.condition
         and each.code == failure.code
-        and (failure.subject is None or each.subject in (failure.subject, failure.subject.partition(".")[0], None))
+        and (each.subject == failure.subject or (failure.condition != "invalid" and _is_wider(each, failure)))
         for each in found
     )
+
+
+def _is_wider(said: Refusal, failure: Failure) -> bool:
+    return failure.subject is None or said.subject in (failure.subject.partition(".")[0], None)
 
 
 def offenders() -> list[str]:

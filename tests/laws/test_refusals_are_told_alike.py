@@ -42,6 +42,8 @@ CONTRACTS = [*sorted((ROOT / "examples").glob("*.md")), *sorted((ROOT / "tests" 
 WIDE = ("invalid", "unauthenticated", "check")
 """The conditions that are told as wide as they are: of which value, scheme or row, only the plan knows for sure."""
 
+OF_THE_REQUEST = (Step.PARAMETERS, Step.BODY)
+"""The steps at which what a request gives is `invalid` of what the contract says that it is of, as the plan has it."""
 
 OF_RATES, OF_VALUES = ("too many requests",), ("invalid",)
 """What a trace knows no cause of without the number of a rate, or the rule that a value does not keep."""
@@ -53,11 +55,13 @@ def title(path: Path) -> str:
 
 def names(found: tuple[Refusal, ...]) -> set[tuple[str, str | None, str | None]]:
     """Each condition, what it is narrowed to, and the code that is stated for it alone."""
-    return {
-        (each.condition, None if each.condition in WIDE else each.subject, each.code)
-        for each in found
-        if each.condition not in NO_ENDPOINT
-    }
+    told = [each for each in found if each.condition not in NO_ENDPOINT]
+    wide = {(each.condition, None if each.condition in WIDE else each.subject, each.code) for each in told}
+    return wide | {(each.condition, each.subject, each.code) for each in told if is_of_the_request(each)}
+
+
+def is_of_the_request(refusal: Refusal) -> bool:
+    return refusal.condition == "invalid" and refusal.step in OF_THE_REQUEST
 
 
 @pytest.mark.parametrize("path", CONTRACTS, ids=title)

@@ -170,9 +170,12 @@ def _takes_parameters(operation: Operation) -> bool:
 
 def _of_body(route: Served, body: Body, resource: str | None) -> Iterator[Refusal]:
     for each in CONDITIONS:
-        if each.of == "a body" or each.name in ("unsupported media type", "invalid"):
+        if each.of == "a body" or each.name == "unsupported media type":
             yield Refusal(each.name, Step.BODY)
-    if resource is not None and body.fields:
+    cases = route.cases
+    if resource is None or body.grants or (cases is not None and cases.member is not None):
+        yield Refusal("invalid", Step.BODY)
+    if resource is not None and not body.grants:
         yield Refusal("invalid", Step.BODY, resource)
         yield from (Refusal("invalid", Step.BODY, f"{resource}.{each.field}", trace=each.trace) for each in body.fields)
     if body.edits:

@@ -172,15 +172,19 @@ def _of_media_types(survey: Survey, endpoint: Endpoint, requests: Requests, at: 
 
 
 def _of_members(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span) -> Iterator[Refusal]:
-    """What is wrong with the values that a body gives."""
+    """What is wrong with the values that a body gives: with a field of the row that the endpoint acts on it is of that
+    field, and otherwise of the row."""
     grants = any(kind_of(action.verb).grants for action in actions(endpoint))
-    members = () if grants else given(survey, endpoint)
-    if isinstance(endpoint.body, Shown) and not any(each.resource in survey.graph.resources for each in members):
-        yield Refusal("invalid", Step.BODY, fact=at, words="the body is not as is stated of it", meanings=("values",))
+    members, row = () if grants else given(survey, endpoint), None if grants else acted_on(endpoint)
+    unknown = requests.unknown_members
+    are_refused = isinstance(unknown, Shown) and unknown.value.text == "refused"
+    if isinstance(endpoint.body, Shown) and not (are_refused and members):
+        words = "the body is not as is stated of it"
+        yield Refusal("invalid", Step.BODY, row, fact=at, words=words, meanings=("values",))
     for each in members:
         field = survey.graph.fields.get(each.resource or "", {}).get(each.field)
         if field is not None:
-            subject = f"{each.resource}.{each.field}"
+            subject = f"{row}.{each.field}" if each.resource == row else row
             words = f"`{'/'.join(('', *each.pointer))}` is not as the rules of `{each.resource}.{each.field}` say"
             yield Refusal("invalid", Step.BODY, subject, fact=field.span, words=words, meanings=("values",))
             if isinstance(field.immutable, Shown) and changes(endpoint):
@@ -188,7 +192,12 @@ def _of_members(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span
                 yield Refusal("invalid", Step.BODY, subject, fact=field.immutable.span, words=words)
         elif each.beside:
             words = f"`/{each.field}` is not as the shared type says"
-            yield Refusal("invalid", Step.BODY, fact=each.span, words=words, meanings=("members beside fields",))
+            yield Refusal("invalid", Step.BODY, row, fact=each.span, words=words, meanings=("members beside fields",))
+        elif each.resource == row == survey.graph.subscription:
+            words = f"`{'/'.join(('', *each.pointer))}` is no value of `{row}.{each.field}`"
+            yield Refusal(
+                "invalid", Step.BODY, f"{row}.{each.field}", fact=each.span, words=words, meanings=("values",)
+            )
     own = survey.graph.resources.get(acted_on(endpoint) or "")
     if own is not None and is_whole(endpoint):
         named = {each.field for each in members}
@@ -198,10 +207,10 @@ def _of_members(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span
                 subject = f"{own.name}.{name.text}"
                 words = f"`{name.text}` is not given, and is required"
                 yield Refusal("invalid", Step.BODY, subject, fact=name.span, words=words)
-    if isinstance(requests.unknown_members, Shown) and requests.unknown_members.value.text == "refused":
+    if isinstance(unknown, Shown) and are_refused:
         meanings = ("bodies",) if isinstance(endpoint.body, StatedNone) else ()
         words = "the body has a member that no fact names"
-        yield Refusal("invalid", Step.BODY, fact=requests.unknown_members.span, words=words, meanings=meanings)
+        yield Refusal("invalid", Step.BODY, row, fact=unknown.span, words=words, meanings=meanings)
 
 
 def _opens_to_all(survey: Survey) -> bool:
