@@ -8,15 +8,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-import jsonschema_rs
-
 from ninefold.checked.resources import Anew, Field, Resource
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.looked_at import check_looks
 from ninefold.checks.model import Vocabulary
 from ninefold.contract.shared_types import DEEPEST, MOST_PARTS, PREFIX, types_in
 from ninefold.diagnostics.codes import (
-    GIVEN_VALUE,
     NOT_MADE_OF_ROWS,
     SAME_BUT_FOR_CASE,
     SECOND_SERIAL,
@@ -30,11 +27,9 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Invocation
-from ninefold.expressions.evaluate import EvaluationError, compile
-from ninefold.expressions.functions import NEW_EACH_TIME
 from ninefold.expressions.reads import computed_of, fields_read, in_statement, is_new_each_time, needs_database
 from ninefold.expressions.scope import Model, Scope, describe
-from ninefold.expressions.tree import All, Call, Select, Typed, Variable, free_variables, walk
+from ninefold.expressions.tree import Select, Typed, free_variables, walk
 from ninefold.language import resources as stated
 from ninefold.language.expressions import Assignment, Expression
 from ninefold.language.fact import Fact, Shown, value_of
@@ -44,47 +39,8 @@ from ninefold.plan.routes import Rule
 from ninefold.sql.expressions import sql_problem
 from ninefold.syntax.nodes import Entry, Node, Scalar, Sequence
 from ninefold.syntax.nodes import Mapping as MappingNode
-from ninefold.values import Invalid, Object, Row, Type, optional, required, to_json
+from ninefold.values import Object, Row, Type, optional, required
 from ninefold.values.keywords import EACH, SAME_VALUE
-
-
-def check_given(resource: str, field: Field, given: Typed, span: Span, findings: Findings) -> None:
-    """Says of a constant that its field does not admit it. What reads anything is held to the field as it is written
-    (meaning "who gives a value")."""
-    called = f"`{resource}.{field.name}`"
-    for broken in broken_by_constant(given, field.schema):
-        if broken is not None:
-            message = f"{called} is given a value that is not as its schema says"
-            findings.say(GIVEN_VALUE, message, Label(span, broken))
-        elif field.required:
-            findings.say(GIVEN_VALUE, f"{called} is required, and is given no value", Label(span, "is no value"))
-
-
-def broken_by_constant(given: Typed, schema: Mapping[str, Any]) -> Iterator[str | None]:
-    """What a schema finds wrong with a constant; None: it is no value. Nothing of what is no constant, or cannot be
-    made."""
-    if not _is_constant(given):
-        return
-    try:
-        value = to_json(given.type, compile(given)({}))
-    except (EvaluationError, Invalid):
-        return
-    if value is None:
-        yield None
-        return
-    yield from (each.message for each in validator(schema).iter_errors(value))
-
-
-def validator(schema: Mapping[str, Any]) -> jsonschema_rs.Draft202012Validator:
-    """What holds constants to a schema, their formats too."""
-    return jsonschema_rs.Draft202012Validator(dict(schema), validate_formats=True)
-
-
-def _is_constant(given: Typed) -> bool:
-    return not any(
-        isinstance(node, Variable | All) or (isinstance(node, Call) and node.function in NEW_EACH_TIME)
-        for node in walk(given)
-    )
 
 
 def check_made(resource: Resource, declared: stated.Resource, vocabulary: Vocabulary, findings: Findings) -> None:

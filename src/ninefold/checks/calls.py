@@ -8,7 +8,7 @@ from typing import Any
 from ninefold.checked.bodies import BodyLeaf, BodyMember
 from ninefold.checked.endpoints import Argument, Call, Case
 from ninefold.checked.resources import Resource
-from ninefold.checks.assignments import broken_by_constant
+from ninefold.checks.constants import broken_by_constant
 from ninefold.checks.findings import Findings, reads_database, typed
 from ninefold.checks.model import Vocabulary, request_type
 from ninefold.checks.schemas import admits_null

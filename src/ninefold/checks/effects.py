@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from ninefold.checked.resources import Effect, Field, Resource
 from ninefold.checks.addressing import with_values
-from ninefold.checks.assignments import check_given, check_made_with
+from ninefold.checks.assignments import check_made_with
+from ninefold.checks.constants import check_given
 from ninefold.checks.effects_of_effects import deleted_by, without_an_end
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary

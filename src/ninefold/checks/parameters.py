@@ -12,7 +12,8 @@ from ninefold.checked.bodies import BodyLeaf, BodyMember
 from ninefold.checked.endpoints import Cors, Requests
 from ninefold.checked.operations import Parameter
 from ninefold.checked.resources import Resource
-from ninefold.checks.assignments import Rules, validator
+from ninefold.checks.assignments import Rules
+from ninefold.checks.constants import validator
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import type_of
 from ninefold.checks.resources import PLAIN

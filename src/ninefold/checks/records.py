@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
 from ninefold.checked.resources import Field, Record, Resource
-from ninefold.checks.assignments import OF_REQUESTS, validator
+from ninefold.checks.assignments import OF_REQUESTS
+from ninefold.checks.constants import validator
 from ninefold.checks.findings import Findings
 from ninefold.diagnostics.codes import RECORD_INCOMPLETE, RECORD_REFERENCE, RECORD_TWICE, RECORD_VALUE
 from ninefold.diagnostics.diagnostic import Label

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from ninefold.checked.resources import Anew, Expiry, Field, Guard, Resource, Seen
-from ninefold.checks.assignments import Rules, check_given, check_made, time_of_row
+from ninefold.checks.assignments import Rules, check_made, time_of_row
+from ninefold.checks.constants import check_given, check_held
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.schemas import admits_null, identifier_schema, kinds_of_identifier, known_by, schema_of
@@ -267,10 +268,26 @@ def _field(
         rules=Rules(findings).of_field(field, resource),
         said=said(field),
     )
-    for stated_one, _, made in ((value_of(field.on_create), None, on_create), *changes):
-        if stated_one is not None and made is not None:
-            check_given(resource.name, checked, made, stated_one.span, findings)
+    gives = [(value_of(field.on_create), on_create), *((each, made) for each, _, made in changes)]
+    _check_constants(field, resource.name, checked, gives, findings)
     return checked
+
+
+def _check_constants(
+    field: stated.Field,
+    resource: str,
+    checked: Field,
+    gives: Sequence[tuple[Expression | None, Typed | None]],
+    findings: Findings,
+) -> None:
+    """Says of the constants that a field is given, worked out to be, or normalised to, that it does not admit them."""
+    for written, made in gives:
+        if written is not None and made is not None:
+            check_given(resource, checked, made, written.span, findings)
+    called = f"{resource}.{field.called or field.name}"
+    for fact, made in ((field.computed, checked.computed), (field.normalise, checked.normalise)):
+        if (written := value_of(fact)) is not None:
+            check_held(called, made, checked.schema, written.span, findings)
 
 
 def _cleared(called: str, on_delete: Name, needed: bool, findings: Findings) -> None:
@@ -352,6 +369,7 @@ def seen(
     stored = None
     if field.stored is not None:
         stored = typed(field.stored, Scope({"value": given}), optional(type_), findings, in_sql=False)
+        check_held(f"{resource}.{field.called}", stored, own[0], field.stored.span, findings)
     if older:
         schema, schemas = older, _in_bodies(field.schema, findings)
     else:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ninefold.checked.contents import expressions_of
 from ninefold.checked.endpoints import Events
 from ninefold.checked.resources import Guard, Machine, Resource, Transition
-from ninefold.checks.assignments import OF_REQUESTS, check_given, check_made_with, roots, time_of_row
+from ninefold.checks.assignments import OF_REQUESTS, check_made_with, roots, time_of_row
+from ninefold.checks.constants import check_given
 from ninefold.checks.effects import are_open, effects_of_transitions, stated_effects
 from ninefold.checks.findings import Findings, condition, typed
 from ninefold.checks.model import Vocabulary

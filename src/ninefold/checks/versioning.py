@@ -9,6 +9,7 @@ from msgspec import structs
 
 from ninefold.checked.endpoints import Cause, EventKind, OlderKind
 from ninefold.checked.service import Checked, Version, Versions
+from ninefold.checks.constants import results
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.model import Vocabulary
 from ninefold.checks.schemas import schema_of
@@ -18,7 +19,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.scope import Inferred, Model, ResourceShape, Scope
-from ninefold.expressions.tree import Call, Constant, Select, Typed
+from ninefold.expressions.tree import Constant, Select, Typed
 from ninefold.language import versioning as stated
 from ninefold.language.declaration import said
 from ninefold.language.expressions import Expression
@@ -192,19 +193,9 @@ def check_pinned(
     }
     scope = Scope(variables, vocabulary.model, request_only=True)
     found = typed(default, scope, Text(), findings)
-    for each in () if found is None else _results(found):
+    for each in () if found is None else results(found):
         _held_to(each, names, default, findings)
     return found
-
-
-def _results(value: Typed) -> Iterator[Typed]:
-    """What a value may come from."""
-    match value:
-        case Call(function="?:", arguments=[_, yes, no]):
-            yield from _results(yes)
-            yield from _results(no)
-        case _:
-            yield value
 
 
 def _held_to(value: Typed, names: Collection[str], default: Expression, findings: Findings) -> None:
