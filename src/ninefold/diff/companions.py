@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from ninefold.diff.changes import Change
-from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Scalar
-from ninefold.syntax.nodes import Sequence as SequenceNode
+from ninefold.syntax.nodes import Document, Entry, Mapping, scalars
 
 _WORD: Final = re.compile(r"\w+")
 
@@ -35,21 +34,9 @@ def _about(group: Sequence[Change]) -> set[str]:
 def _words(group: Sequence[Change]) -> Iterator[str]:
     for each in group:
         yield from each.names
-        for place in (each.old, each.new):
-            yield from () if place is None else _texts(place.node)
-
-
-def _texts(node: Node) -> Iterator[str]:
-    match node:
-        case Scalar(text=text):
-            yield from _WORD.findall(text)
-        case SequenceNode(items=items):
-            for each in items:
-                yield from _texts(each)
-        case Mapping(entries=entries):
-            for entry in entries:
-                yield entry.name
-                yield from _texts(entry.value)
+        for one in (one for place in (each.old, each.new) for one in scalars(None if place is None else place.node)):
+            yield one.text
+            yield from _WORD.findall(one.text)
 
 
 def newest_alone(document: Document) -> Document:

@@ -54,9 +54,9 @@ class Flows:
         match change.part, names:
             case 2, (resource, "fields", field, "on create" | "on change" | "computed" | "normalise", *_):
                 yield from ((name, field) for name, each in self.resources.items() if _has(each, resource, field))
-            case 3, (resource, "initial") | (resource, "transitions", _, "to"):
-                yield from ((resource, each) for each in self.states_of(resource))
-            case 3, (resource, "states", _) if change.how == "renamed":
+            case 3, (resource, "initial") | (resource, "transitions", _, "to") | (resource, "states", _) if (
+                names[1] != "states" or change.how == "renamed"
+            ):
                 yield from ((resource, each) for each in self.states_of(resource))
             case 3, (resource, "transitions", _, "sets", field, *_):
                 yield resource, field
