@@ -125,6 +125,9 @@ resources:
     fields:
       id: {type: integer, on create: serial()}
       kind: {type: string, enum: [KINDS]}
+      note: {type: string, minLength: 2, maxLength: 40}
+      rate: {type: number, exclusiveMinimum: 0, maximum: 1}
+      half: {type: number, maximum: 1, computed: ticket.rate * 20.0}
     required: [kind]
 states: none
 endpoints: not shown
@@ -143,6 +146,23 @@ def test_a_value_of_either_contract_is_one() -> None:
     before, after = read("ticket.kind != 'a'"), read("ticket.kind == 'b'")
     assert relation(before, after, of_both(old, old)) == "same"
     assert relation(before, after, of_both(old, new)) == relation(before, after, of_both(new, old)) == "less"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("ticket.note.size() > 50", "ticket.note.size() > 40", "same"),
+        ("ticket.note.size() > 1", "ticket.note.size() >= 2", "same"),
+        ("size(ticket.note) > 40", "size(ticket.note) >= 40", "more"),
+        ("ticket.rate > 0.0", "ticket.rate <= 1.0", "same"),
+        ("ticket.rate > 0.0", "ticket.rate < 1.0", "less"),
+        ("ticket.half > 2.0", "ticket.half > 3.0", "less"),  # nothing holds it to its schema
+        ("ticket.rate > 0.0 || ticket.note == 'x'", "ticket.rate > -1.0 || ticket.note == 'x'", "same"),
+    ],
+)
+def test_numbers_are_those_that_a_schema_admits(old: str, new: str, expected: Direction) -> None:
+    known = known_of(compile_document("c.yaml", TICKET.replace("KINDS", "a").encode()))
+    assert relation(read(old), read(new), known) == expected
 
 
 @pytest.mark.long

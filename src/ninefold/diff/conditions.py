@@ -14,7 +14,8 @@ from itertools import pairwise, product
 from typing import Any, Final
 
 from ninefold.diagnostics.frozen import dataclass
-from ninefold.diff.domains import NOTHING_KNOWN, Domains
+from ninefold.diff.domains import NOTHING_KNOWN, Domains, Edges, holds
+from ninefold.diff.edges import is_number
 from ninefold.diff.normal import Normal, expression
 from ninefold.diff.requests import same_json
 from ninefold.diff.verdicts import Direction
@@ -95,10 +96,14 @@ _COMPARING: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 _MIRRORED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<=", **OF_THE_OTHER}
 
 
+_TRUE: Final = Constant(True, 0, 0)
+
+
 def relation(old: Ast | None, new: Ast | None, known: Domains = NOTHING_KNOWN) -> Direction:
     """`None`: it always holds. `known`: which values something has that they read."""
     if old is None or new is None:
-        return "same" if old is new else "less" if old is None else "more"
+        is_always = (old or new) is None or relation(old or _TRUE, new or _TRUE, known) == "same"
+        return "same" if is_always else "less" if old is None else "more"
     if expression(old) == expression(new):
         return "same"
     reads = _Reads()
@@ -154,8 +159,21 @@ def _values(path: Normal, values: set[tuple[str, Any]], known: Domains) -> Itera
         return
     few = known.values(path)
     is_there = known.is_there(path)
-    found = few or _domain(values, is_whole=known.is_whole(path))
+    found = few or _within(known.within(path), values, is_whole=known.is_whole(path))
     yield from (each for each in found if each is not None or not is_there)
+
+
+def _within(edges: tuple[Edges, ...], values: set[tuple[str, Any]], *, is_whole: bool) -> Iterator[Any]:
+    """Those that conditions tell apart, and of numbers those that there may be."""
+    if edges and any(map(is_number, (value for _, value in values))):
+        values = {*values, *((type(each).__name__, each) for one in edges for each in one.values())}
+        yield from (
+            each
+            for each in _domain(values, is_whole=is_whole)
+            if not is_number(each) or any(holds(one, each) for one in edges)
+        )
+    else:
+        yield from _domain(values, is_whole=is_whole)
 
 
 class _Reads:

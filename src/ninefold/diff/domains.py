@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
 from ninefold.checked.resources import Field, Resource
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diff.edges import EDGES, is_number
 from ninefold.diff.normal import Normal
+from ninefold.diff.schemas import merged
 from ninefold.language.json_schema import listed_values
 from ninefold.values import Boolean, Integer
 
 Domain: TypeAlias = tuple[Any, ...]
 
 
+Edges: TypeAlias = Mapping[str, float]
+"""The keywords of JSON Schema that say where numbers end, with what they say."""
+
+
+def holds(edges: Edges, number: float) -> bool:
+    """Whether a number is within."""
+    for closed, open, sign in EDGES:
+        if closed in edges and sign * number < sign * edges[closed]:
+            return False
+        if open in edges and sign * number <= sign * edges[open]:
+            return False
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Domains:
     """Of what an expression reads. `values`: all that it can have, `None` where it may have none; None: they are not
-    known, or not few. `is_there`: it always has a value. `is_whole`: what it has is a whole number, or nothing."""
+    known, or not few. `is_there`: it always has a value. `is_whole`: what it has is a whole number, or nothing.
+    `within`: a number that it has is within one of these; none: whichever it is."""
 
     values: Callable[[Normal], Domain | None]
     is_there: Callable[[Normal], bool]
     is_whole: Callable[[Normal], bool]
+    within: Callable[[Normal], tuple[Edges, ...]]
 
 
 def _is_there(path: Normal) -> bool:
@@ -32,7 +50,8 @@ def _is_there(path: Normal) -> bool:
 _GIVEN: Final = ("name", "value")
 
 
-_WHOLE: Final = (("literal", "int"), ("call", "size"))
+_LITERAL, _COUNTED = ("literal", "int"), ("call", "size")
+_WHOLE: Final = (_LITERAL, _COUNTED)
 """What forms of whole numbers begin with: a function is called."""
 
 
@@ -43,7 +62,7 @@ def _is_whole(path: Normal) -> bool:
     return path[:2] in _WHOLE
 
 
-NOTHING_KNOWN: Final = Domains(lambda _: None, _is_there, _is_whole)
+NOTHING_KNOWN: Final = Domains(lambda _: None, _is_there, _is_whole, lambda _: ())
 
 
 def of_both(old: Domains, new: Domains) -> Domains:
@@ -53,10 +72,15 @@ def of_both(old: Domains, new: Domains) -> Domains:
         before, after = old.values(path), new.values(path)
         return None if before is None or after is None else tuple(dict.fromkeys((*before, *after)))
 
+    def within(path: Normal) -> tuple[Edges, ...]:
+        before, after = old.within(path), new.within(path)
+        return (*before, *after) if before and after else ()
+
     return Domains(
         known,
         lambda path: old.is_there(path) and new.is_there(path),
         lambda path: old.is_whole(path) and new.is_whole(path),
+        within,
     )
 
 
@@ -98,7 +122,29 @@ def domains_of(resources: Mapping[str, Resource]) -> Domains:
         found = read(path)
         return _is_whole(path) if found is None else isinstance(found[1].type, Integer)
 
-    return Domains(known, is_there, is_whole)
+    def within(path: Normal) -> tuple[Edges, ...]:
+        if path[:2] == _COUNTED:
+            counted = read(path[2] or next(iter(path[3:]), ()))
+            return () if counted is None else _edges(counted[1], _COUNTING)
+        found = read(path)
+        return () if found is None else _edges(found[1], _NUMBERS)
+
+    return Domains(known, is_there, is_whole, within)
+
+
+_NUMBERS: Final = tuple((name, name) for *pair, _ in EDGES for name in pair)
+_COUNTING: Final = (("minLength", "minimum"), ("minItems", "minimum"), ("minProperties", "minimum"),
+                    ("maxLength", "maximum"), ("maxItems", "maximum"), ("maxProperties", "maximum"))  # fmt: skip
+"""Keywords of what is counted, with those of how many there are."""
+
+
+def _edges(field: Field, of: Iterable[tuple[str, str]]) -> tuple[Edges, ...]:
+    """None: nothing holds what is computed to its schema."""
+    if field.computed is not None:
+        return ()
+    said = merged(field.schema)
+    found = {edge: said[name] for name, edge in of if isinstance(said, dict) and is_number(said.get(name))}
+    return (found,) if found else ()
 
 
 def _values(resource: Resource, field: Field) -> Domain | None:
