@@ -244,16 +244,28 @@ class Asking:
         for name in dict.fromkeys(
             name for each in both for name in (*(one.name for one in each.versions), each.current)
         ):
+            own = self._as_in(name, key) or route
             match versions.by if versions is not None else None:
                 case "header" if versions is not None:
-                    self._again(key, route, headers={versions.name.lower(): name})
+                    self._again(key, own, headers={versions.name.lower(): name})
                 case "query" if versions is not None:
-                    self._again(key, route, query={versions.name: name})
+                    self._again(key, own, query={versions.name: name})
                 case "path" if versions is not None:
                     before = joined(self._plan, ())
-                    self._again(key, route, begins=(before, f"{before.removesuffix(versions.current)}{name}"))
+                    self._again(key, own, begins=(before, f"{before.removesuffix(versions.current)}{name}"))
                 case _:
                     pass
+
+    def _as_in(self, version: str, key: str) -> Served | None:
+        """An endpoint as a version of the old contract has it, else one of the new: with a body that is good there."""
+        for plan in self.plans:
+            if plan.versions is not None:
+                own = (each.routes for each in plan.versions.versions if each.name == version)
+                routes = plan.routes if version == plan.versions.current else next(own, ())
+                for each in routes:
+                    if isinstance(each, Served) and each.key == key:
+                        return each
+        return None
 
     def _often(self, key: str, route: Served, times: int) -> None:
         if route.method not in ("GET", "POST") or key not in self._good:

@@ -66,13 +66,8 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
             continue
         alone = both.alone(group, groups)
         finding = replace(_finding(group, judge, alone, both), meant=_meant(group, words))
-        if shown is not None and finding.verdict != "words" and (alone.plan is not None or not alone.newest):
-            assert new.plan is not None
-            # What cannot be made alone is shown by all together, at its own endpoints.
-            plan = alone.plan if alone.known and alone.plan is not None else new.plan
-            answer = shown(plan, finding, alone.before if alone.newest else None)
-            if answer is not None:
-                finding = replace(finding, witness=answer[0], told=answer[1])
+        if shown is not None and finding.verdict != "words":
+            finding = _with_witness(finding, group, alone, both, shown)
         newest += [len(findings)] if alone.newest and finding.effects else []
         findings.append(finding)
         if alone.known or finding.verdict in ("breaking", "look"):  # words, too: they are proved to be nothing else
@@ -99,6 +94,26 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
         effect = Effect("operators", "look", None, f"something else is planned: {', '.join(planned)}")
         findings.append(Finding("all together", 8, effect.said, (effect,)))
     return Difference(old.source, new.source, promise, in_order(findings))
+
+
+def _with_witness(finding: Finding, group: tuple[Change, ...], alone: Alone, both: Both, shown: Showing) -> Finding:
+    """What cannot be made alone is shown by all together, at its own endpoints. What is said of a version is shown to
+    who is served by it: to others something else may be another."""
+    if finding.part == 9 and (alone.plan is None or alone.newest):
+        named = dict.fromkeys((*_versions_of(group), *finding.older))
+        if not named and (alone.newest or both.old_plan.versions is None):
+            return replace(finding, unsought="no request is told: none names a version that it is of")
+        finding = replace(finding, of_versions=tuple(named))
+    plan = alone.plan if alone.known and alone.plan is not None else both.new_plan
+    is_beside = alone.newest and alone.plan is not None
+    answer = shown(plan, finding, alone.before if is_beside else None)
+    return finding if answer is None else replace(finding, witness=answer[0], told=answer[1])
+
+
+def _versions_of(group: Sequence[Change]) -> Iterator[str]:
+    """What changes of part 9 are of; of those with which a version comes on top, or goes, that one."""
+    above = [each.names[1] for each in group if each.key.path == _VERSION]
+    yield from above or (each.names[1] for each in group if each.key.path.startswith(_VERSION))
 
 
 def _name_the_others(findings: list[Finding], newest: Sequence[int], both: Both) -> tuple[str, ...]:

@@ -33,7 +33,8 @@ class Finding:
     behaviour, `kept_by_default`: it serves whoever names no version, too; None: none has, or none is promised.
     `older`: the older versions of the old contract in which it is felt (`how_older`). `told`: how many requests were
     told to find a witness; None: none was sought. `meant`: all that the two contracts say there, in a form that is the
-    same however it is written. `not_asked_for`: what it is for others (`for_audience`)."""
+    same however it is written. `not_asked_for`: what it is for others (`for_audience`). `of_versions`: a request shows
+    it that names one of these; none: any request may. `unsought`: why no request is told to show it."""
 
     address: str
     part: int
@@ -52,6 +53,8 @@ class Finding:
     not_asked_for: tuple[Effect, ...] = ()
     kept_by_default: bool = False
     how_older: HowOlder = "too"
+    of_versions: tuple[str, ...] = ()
+    unsought: str = ""
 
     @property
     def verdict(self) -> Verdict:

@@ -75,6 +75,8 @@ def _told(difference: Difference, each: Finding) -> Iterator[str]:
         first, was, now = _witness(each.witness)
         yield f"  = {first}"
         yield from (f"      {was}", f"      {now}")
+    elif each.unsought and each.verdict not in FOLDED:
+        yield f"  = {each.unsought}"
     elif each.told is not None and each.verdict not in FOLDED:
         yield f"  = no request shows it, of {each.told:,} that were told to both contracts"
 

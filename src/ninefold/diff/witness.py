@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from functools import cache
 from typing import Final
+from urllib.parse import parse_qsl, unquote
 
 from ninefold.development.identity import Identity
 from ninefold.diff.ablate.ablate import changes_of
@@ -131,6 +132,9 @@ class _Seeking:
         for each in self._whole.asked:
             if self._is_over():
                 return
+            of = self._finding.of_versions
+            if of and version_of(each.told, self._whole.plan) not in of:
+                continue
             if self._at(each, each.seen) or each.seen.endpoint is None:
                 self.told += 1
                 yield each
@@ -159,6 +163,21 @@ class _Seeking:
                 return 0 if shows_more(new, old) else 2
             case _:
                 return 0 if not refuses(old) or not refuses(new) else 1
+
+
+def version_of(told: Told, plan: ServicePlan) -> str | None:
+    """The version that a request asks a service for; None: nobody knows."""
+    versions, named = plan.versions, None
+    match None if versions is None else versions.by:
+        case "header" if versions is not None:
+            named = told.headers.get(versions.name.lower())
+        case "query" if versions is not None:
+            named = dict(parse_qsl(told.query.decode("latin-1"))).get(versions.name)
+        case "path":
+            segments = told.path.decode("latin-1").split("/")[1 + len(plan.base) :]
+            return unquote(segments[0]) if segments else None
+    default = None if versions is None or not isinstance(versions.default, str) else versions.default
+    return default if named is None else named
 
 
 def _is_otherwise(asked: Asked, confirming: Rehearsal) -> bool:
