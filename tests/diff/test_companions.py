@@ -77,3 +77,53 @@ def test_each_has_the_effects_of_its_own() -> None:
     assert found["room > required > lang"].audiences == ("senders",)
     assert found["room > required > tone"].verdict == "compatible"
     assert found["versions > 3"].verdict == "look"
+
+
+ITEMS: Final = contract(
+    """item:
+  primary key: id
+  fields: {id: {type: integer, on create: serial()}, due: {type: string, format: date-time}, stage: {state: true}}
+""",
+    "POST /items: {does: create item, body: [due], responses: {201: item}}\n"
+    "GET /items/{id}: {does: read item, responses: {200: item}}\n"
+    "POST /items/{id}/close: {does: close item, body: none, responses: {200: item}}\n"
+    "GET /ping: {does: compute, responses: {200: {ok: true}}}\n",
+    states="item:\n  initial: open\n  states: [open, done]\n  transitions:\n    close: {from: open, to: done}\n",
+    events="kinds:\n  item.made: {upon: create item, payload: {id: item.id}}\n"
+    "delivery: {stream: server-sent events}\nkept: P1D",
+    limits="rates: {calls: {of: address, allow: 50, per: PT1M, algorithm: fixed window}}\n",
+).replace("rates: none\n", "")
+LATE: Final = (
+    ("[open, done]", "[open, late, done]"),
+    ("{from: open, to: done}\n", "{from: open, to: done}\n    slip: {from: open, to: late, after: item.due}\n"),
+    ("payload: {id: item.id}}\n", "payload: {id: item.id}}\n  item.late: {upon: slip item, payload: {id: item.id}}\n"),
+)
+
+
+def _versions(text: str, said: str) -> Loaded:
+    before, _, _ = text.partition("## 9. Versioning")
+    found = compile_document(
+        "c.md",
+        f'{before}## 9. Versioning\n\n```yaml\nin: header\nname: V\ndefault: "1"\nversions:\n{said}'
+        "compatible: [add an event kind, add a version]\n```\n".encode(),
+    )
+    assert found.plan is not None and not has_errors(found.diagnostics), [each.message for each in found.diagnostics]
+    return found
+
+
+def test_a_difference_is_made_beside_what_it_names() -> None:
+    """Also where part 9 takes it back, and so it cannot be taken away."""
+    text = ITEMS
+    for was, now in (*LATE, ("GET /ping:", "GET /pong:")):
+        assert text.count(was) == 1, was
+        text = text.replace(was, now)
+    shown = "{change: item.stage, is: \"item.stage == 'late' ? 'open' : item.stage\", was: {type: string}}"
+    back = f"[{{rename: GET /pong, to: GET /ping}}, {shown}, {{remove: item.late}}]"
+    difference = diff(_versions(ITEMS, '  "1": {}\n'), _versions(text, f'  "2": {{}}\n  "1": {{changes: {back}}}\n'))
+    found = {each.address.partition(" ")[2]: each for each in difference.findings}
+    assert found["kinds > item.late"].verdict == "compatible"
+    assert not any("pong" in each.said for each in found["kinds > item.late"].effects)
+    assert not any("pong" in each.said for each in found["item > transitions > slip"].effects)
+    renamed = found["GET /ping"]
+    assert (renamed.kept, renamed.endpoints) == ("1", ("GET /ping", "GET /pong"))
+    assert "all together" not in found

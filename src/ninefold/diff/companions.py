@@ -17,13 +17,32 @@ MOST: Final = 3
 
 
 def companions(group: Sequence[Change], groups: Iterable[Sequence[Change]]) -> Iterator[tuple[Change, ...]]:
-    """Those beside which a difference may be made: all that name what it is about, then one of them after another.
-    What part 9 says is of older versions."""
+    """Those beside which a difference may be made: all that name what it is about, then one of them after another; then
+    what it names itself, with what that names, and these together. What part 9 says is of older versions."""
     about = _about(group)
-    kin = [each for each in groups if each[0] is not group[0] and each[0].part != 9 and about & {*_words(each)}]
+    others = [each for each in groups if each[0] is not group[0] and each[0].part != 9]
+    kin = [each for each in others if about & {*_words(each)}]
     if len(kin) > 1:
-        yield tuple(change for each in kin for change in each)
+        yield _all_of(kin)
     yield from (tuple(each) for each in sorted(kin, key=lambda each: about != _about(each))[:MOST])
+    named = _named(group, others)
+    if named:
+        yield _all_of(named)
+        yield _all_of([each for each in others if each in kin or each in named])
+
+
+def _named(group: Sequence[Change], others: Sequence[Sequence[Change]]) -> list[Sequence[Change]]:
+    """Those that are about what a difference names, and about what they name."""
+    found, left, words = list[Sequence[Change]](), list(others), {*_words(group)}
+    while more := [each for each in left if _about(each) & words]:
+        found += more
+        left = [each for each in left if each not in more]
+        words |= {word for each in more for word in _words(each)}
+    return found
+
+
+def _all_of(groups: Iterable[Sequence[Change]]) -> tuple[Change, ...]:
+    return tuple(change for each in groups for change in each)
 
 
 def _about(group: Sequence[Change]) -> set[str]:

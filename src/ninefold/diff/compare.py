@@ -9,7 +9,7 @@ it is told for somebody to look at.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
@@ -26,7 +26,7 @@ from ninefold.diff.verdicts import Effect, Promise, promise_of
 from ninefold.language.declaration import key_of
 from ninefold.language.versioning import Versioning
 from ninefold.pipeline import Loaded, uncollected
-from ninefold.plan.limits import Limits
+from ninefold.plan.limits import Limits, Rate
 from ninefold.plan.problems import Problems, names
 from ninefold.plan.routes import Served
 from ninefold.plan.service import ServicePlan
@@ -73,13 +73,14 @@ def diff(old: Loaded, new: Loaded, shown: Showing | None = None) -> Difference:
         if alone.known or finding.verdict in ("breaking", "look"):  # words, too: they are proved to be nothing else
             covered |= {*alone.felt.endpoints}
         if finding.verdict == "words":
-            worded |= alone.felt.versions
+            worded |= {each for each in alone.felt.versions if each is not None}
         if alone.known:
             rest |= alone.felt.rest.keys()
     unnamed = _name_the_others(findings, newest, both) if newest else _others(findings, both, worded)
     left = [
         key
         for of, key in both.whole.felt.routes
+        if (of, key) in both.whole.felt.apart
         if of in unnamed or (key not in covered and (of is None or not both.seems_the_same(of)))
     ]
     left = [*dict.fromkeys(left)]
@@ -227,7 +228,7 @@ def _finding(group: tuple[Change, ...], judge: Judge, alone: Alone, both: Both) 
         0 if change.called is None else len(group) - 1,
         version if is_for_all or any(each.verdict == "breaking" for each in found) else None,
         _older(both, alone) if found else (),
-        how_older="too" if alone.felt.in_newest else "alone",
+        how_older="too" if None in alone.felt.versions else "alone",
         kept_by_default=version is not None and serves_by_default(both, version),
     )
 
@@ -327,7 +328,17 @@ def _of_limits(old: Limits, new: Limits) -> list[str] | None:
     was, now = {each.name: each for each in old.rates}, {each.name: each for each in new.rates}
     others = [(was.get(name), now.get(name)) for name in {*was, *now}]
     rates = [rate for pair in others if _differ(*pair) for rate in pair if rate is not None]
-    return [key for rate in rates for key in rate.endpoints] if all(rate.endpoints for rate in rates) else None
+    if not all(rate.endpoints for rate in rates):
+        return None
+    return [key for stood, stands in others for key in _counted_otherwise(stood, stands)]
+
+
+def _counted_otherwise(old: Rate | None, new: Rate | None) -> Iterable[str]:
+    """The endpoints whose requests are counted otherwise by a rate."""
+    was, now = (() if each is None else each.endpoints for each in (old, new))
+    if old is not None and new is not None and _besides(old, "endpoints") == _besides(new, "endpoints"):
+        return [each for each in dict.fromkeys((*was, *now)) if (each in was) is not (each in now)]
+    return (*was, *now)
 
 
 def _of_problems(old: ServicePlan, new: ServicePlan, version: str) -> list[str] | None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
+
+from msgspec import structs
 
 from ninefold.diff.alone import Alone, Both
+from ninefold.diff.meaning import OF_OLDER
 from ninefold.diff.plain import plain
 from ninefold.diff.sight import differing, sight
 from ninefold.diff.verdicts import Audience, Effect
+from ninefold.plan.limits import Limits
 from ninefold.plan.versioning import Versions
 
 _ALWAYS: Final = [None, None, None, True]
@@ -25,13 +29,36 @@ def kept(both: Both, alone: Alone, endpoints: Sequence[str]) -> str | None:
     if both.once(_is_as_it_was):
         return name
     # Something else of the version is another: these endpoints of it may be what they were, by what is done.
-    both_done = [(both.before.routes.get((None, each)), both.after.routes.get((name, each))) for each in endpoints]
-    both_done += [
-        (both.before.rest[each], both.after.rest.get(f"{each} of {name}"))
-        for each, side in alone.felt.rest.items()
-        if side != "runs" and each in both.before.rest
+    called = (both.before.current, name)
+    pairs = [(both.before.routes.get((None, each)), both.after.routes.get((name, each))) for each in endpoints]
+    pairs += [
+        (both.before.rest[each], both.after.rest.get(f"{OF_OLDER}{name}"))
+        for each in alone.felt.rest
+        if each == "problems"
     ]
-    return name if all(was and now and was.says_the_same(now, both.called) for was, now in both_done) else None
+    is_said_of_all = any(
+        side != "runs" and each not in _BY_VERSION and not each.startswith(OF_OLDER)
+        for each, side in alone.felt.rest.items()
+        if each != "limits" or _counts_otherwise(alone)
+    )
+    done = (was is now or (was and now and was.is_the_same_in(called, now, both.called)) for was, now in pairs)
+    return name if not is_said_of_all and all(done) else None
+
+
+_BY_VERSION: Final = ("problems", "versions")
+"""What is said of all endpoints, and in each version by itself."""
+
+
+def _counts_otherwise(alone: Alone) -> bool:
+    """Whether limits are others beside the names of the endpoints that they are of: these have names of their own in
+    each version."""
+    plans = (alone.before, alone.plan)
+    was, now = (None if each is None else _without_names(each.limits) for each in plans)
+    return was is None or was != now
+
+
+def _without_names(limits: Limits) -> Any:
+    return plain(structs.replace(limits, rates=tuple(structs.replace(each, endpoints=()) for each in limits.rates)))
 
 
 def _name(both: Both) -> str | None:

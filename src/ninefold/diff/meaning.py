@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -97,6 +97,11 @@ class Piece:
     def says_the_same(self, other: Piece, called: StoredNames = _AS_THEY_ARE) -> bool:
         return self.beside(other, called) is None
 
+    def is_the_same_in(self, names: tuple[str | None, str | None], other: Piece, called: StoredNames) -> bool:
+        """Whether both say the same in a version, which they call by these names."""
+        both = self.beside(other, called)
+        return both is None or not _differ(both, names, 0)
+
     def is_called(self, old: str, new: str, other: Piece) -> bool:
         """Whether the other one is this one where a text that is `old` is `new`."""
         return bool(_called(self.plain, old, new) == _called(other.plain, old, new))
@@ -140,13 +145,14 @@ class Meaning:
 class Felt:
     """Where two plans differ: the routes, each with the sides on which it does; and what of the rest. `elsewhere`:
     the endpoints that answer requests which a route answered (`paths`). `versions`: those in which something is another
-    for who names them, or is told in them; `in_newest`: it is in the newest one."""
+    for who names them, or is told in them, None being the newest. `apart`: the
+    routes that are others for who asks that version: a route holds what its events are in all of them."""
 
     routes: dict[RouteKey, frozenset[Side]]
     rest: dict[str, Side]
     elsewhere: dict[RouteKey, tuple[str, ...]]
-    versions: frozenset[str] = frozenset()
-    in_newest: bool = False
+    versions: frozenset[str | None] = frozenset()
+    apart: frozenset[RouteKey] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.routes or self.rest)
@@ -183,7 +189,7 @@ def meaning(plan: ServicePlan) -> Meaning:
         for version in all_of:
             by_version[version.name] = version.routes
             routes |= {(version.name, each.key): Piece(each) for each in version.routes}
-            rest[f"{_OF_OLDER}{version.name}"] = Piece(version.problems)
+            rest[f"{OF_OLDER}{version.name}"] = Piece(version.problems)
         bare = tuple(replace(each, routes=(), problems=None) for each in versions.versions)
         rest["versions"] = Piece(replace(versions, versions=bare))
     in_path = versions is not None and versions.by == "path"
@@ -194,7 +200,7 @@ def meaning(plan: ServicePlan) -> Meaning:
     return Meaning(routes, rest, by_version, plan.stored, default, named, len(plan.base), current, dates)
 
 
-_OF_OLDER: Final = "problems of "
+OF_OLDER: Final = "problems of "
 """What the errors of an older version are called, before its name."""
 
 _DATES: Final = ("deprecated", "sunset", "retired", "served")
@@ -204,7 +210,7 @@ def felt(old: Meaning, new: Meaning, called: StoredNames = _AS_THEY_ARE) -> Felt
     """Where the new one does something else; a route that one of them has not differs on the side of what is taken, and
     so does one that answers less. `called`: its fields that the old one stores under other names, and under which."""
     routes: dict[RouteKey, frozenset[Side]] = {}
-    otherwise: list[tuple[RouteKey, tuple[Any, Any] | None]] = []
+    otherwise: _Otherwise = []
     for key in dict.fromkeys((*old.routes, *new.routes)):
         before, after = old.routes.get(key), new.routes.get(key)
         if before is None or after is None:
@@ -231,42 +237,59 @@ def felt(old: Meaning, new: Meaning, called: StoredNames = _AS_THEY_ARE) -> Felt
     for at in moved:
         routes[at] = routes.get(at, frozenset()) | {"takes"}
     if "timers" in rest and (both := old.rest["timers"].beside(new.rest["timers"], called)) is not None:
-        otherwise.append(((None, ""), both))
-    older = {name for name in old.versions if name is not None}
-    apart = {name for name in older if f"{_OF_OLDER}{name}" in rest or _is_other(name, (name, name), otherwise)}
-    apart |= {name for name, _ in moved if name is not None}
-    of_newest = (name for name, side in rest.items() if side != "runs" and name not in ("timers", "versions"))
-    in_newest = (
-        not all(name.startswith(_OF_OLDER) for name in of_newest)
-        or any(version is None for version, _ in moved)
-        or _is_other(None, (old.current, new.current), otherwise)
-    )
-    return Felt(routes, rest, moved, frozenset(apart), in_newest)
+        otherwise.append((_TIMERS, both))
+    versions, apart = _by_version(old, new, otherwise, rest)
+    versions |= {version for version, _ in moved}
+    return Felt(routes, rest, moved, frozenset(versions & old.versions.keys()), frozenset(apart | moved.keys()))
+
+
+_Otherwise: TypeAlias = list[tuple[RouteKey, tuple[Any, Any] | None]]
+"""What both say of what is said otherwise; None: only one of the two says it."""
+
+
+def _by_version(
+    old: Meaning, new: Meaning, otherwise: _Otherwise, rest: Mapping[str, Side]
+) -> tuple[set[str | None], set[RouteKey]]:
+    """The versions in which something is another: an endpoint of its own, its errors, or what is told in it, whatever
+    tells it; and the routes that are others there."""
+    names = {each: (each, each) if each is not None else (old.current, new.current) for each in old.versions}
+    both_say = [(key, both) for key, both in otherwise if both is not None]
+    apart = {key for key, both in otherwise if both is None}
+    apart |= {key for key, both in both_say if _differ(both, names.get(key[0], (key[0], key[0])), 0)}
+    versions = {version for version, _ in apart}
+    versions |= {each for each, called in names.items() if any(_differ(both, called, 1) for _, both in both_say)}
+    versions |= {name for name in names if name is not None and f"{OF_OLDER}{name}" in rest}
+    of_newest = {name for name, side in rest.items() if side != "runs"} - {"timers", "versions"}
+    if not all(name.startswith(OF_OLDER) for name in of_newest):
+        versions.add(None)
+    return versions, apart - {_TIMERS}
+
+
+_TIMERS: Final[RouteKey] = (None, "")
+"""In the place of a route: what the service does by itself, and tells in all versions."""
+
+
+def _differ(both: tuple[Any, Any], names: tuple[str | None, str | None], what: int) -> bool:
+    """Whether the two say something else in a version, which they call by these names, or (1) tell something else."""
+    was, now = (in_version(*each)[what] for each in zip(both, names, strict=True))
+    return not _is_alike(was, now, names)
+
+
+def _is_alike(was: Any, now: Any, names: tuple[Any, Any]) -> bool:
+    """Whether both are the same, where what each calls the version is."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        return was.keys() == now.keys() and all(_is_alike(each, now[name], names) for name, each in was.items())
+    if isinstance(was, list) and isinstance(now, list):
+        return len(was) == len(now) and all(_is_alike(*pair, names) for pair in zip(was, now, strict=True))
+    return bool(was == now) or (was, now) == names
 
 
 def of_older(felt: Felt, is_the_same: Callable[[str], bool]) -> Felt:
     """What of it part 9 may bring about: it says nothing of the newest version but how it is named. `is_the_same`: a
     version is as it was for all who name it."""
     routes = {key: sides for key, sides in felt.routes.items() if key[0] is not None and not is_the_same(key[0])}
-    rest = {name: side for name, side in felt.rest.items() if name == "versions" or name.startswith(_OF_OLDER)}
+    rest = {name: side for name, side in felt.rest.items() if name == "versions" or name.startswith(OF_OLDER)}
     return Felt(routes, rest, {})
-
-
-def _is_other(
-    of: str | None, names: tuple[str | None, str | None], otherwise: Iterable[tuple[RouteKey, tuple[Any, Any] | None]]
-) -> bool:
-    """Whether something of what is said otherwise is another in a version: an endpoint of its own, or what is told in
-    it, whatever tells it. `names`: what both call it; None: there are no versions. None in the place of what is said:
-    only one of the two says it."""
-    for (version, _), both in otherwise:
-        if both is None:
-            if version == of:
-                return True
-            continue
-        (was, told), (now, tells) = (in_version(*each) for each in zip(both, names, strict=True))
-        if told != tells or (version == of and was != now):
-            return True
-    return False
 
 
 def _side_of_all(name: str, old: Any, new: Any) -> Side:
