@@ -166,7 +166,15 @@ def _groups(found: Sequence[Change], words: tuple[Words, Words]) -> Iterator[tup
         rest = [each for each in rest if each not in uses]
         yield (change, *uses)
     for change in rest:
-        yield (change,)
+        own = [each for each in rest if _is_its_line(each, change)]
+        if not any(_is_its_line(change, each) for each in rest):
+            yield (change, *own)
+
+
+def _is_its_line(change: Change, of: Change) -> bool:
+    """Whether it is who may call an endpoint, which comes or goes with it."""
+    is_line = change.part == 5 and change.key.path.startswith("permissions") and len(change.names) == 2
+    return is_line and (of.part, of.key.path, of.how) == (4, "ENDPOINT", change.how) and of.names[0] == change.names[1]
 
 
 def _at(change: Change, how: str) -> Route:

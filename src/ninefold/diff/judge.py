@@ -18,7 +18,6 @@ from ninefold.diff.audiences import (
     is_untold,
     of_older_name,
     of_records,
-    of_rows,
     of_values,
     side_of_change,
     tells_by_itself,
@@ -31,6 +30,7 @@ from ninefold.diff.meaning import Piece, meaning
 from ninefold.diff.normal import Words
 from ninefold.diff.orders import of_order, of_precedence
 from ninefold.diff.readers import WIDER, of_schemas, of_the_same_values
+from ninefold.diff.rows import of_rows
 from ninefold.diff.shown import members_read
 from ninefold.diff.values import amount, direction, line_of
 from ninefold.diff.verdicts import WHO, Audience, Direction, Effect, Promise, effects, few, side_of

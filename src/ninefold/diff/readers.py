@@ -19,6 +19,18 @@ from ninefold.expressions import ast
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
 from ninefold.language.fact import Name, value_of
 from ninefold.language.json_schema import TYPES
+from ninefold.values import (
+    Array,
+    Boolean,
+    Digest,
+    Duration,
+    Integer,
+    Number,
+    Object,
+    Text,
+    Timestamp,
+    required,
+)
 
 ALL: Final = tuple(sorted(TYPES))
 
@@ -107,6 +119,8 @@ def of_schemas(change: Change, both: Both, promise: Promise) -> Iterator[Effect]
     shown = both.once(_shown_by_both)
     for resource, name in sorted(shown if change.names[0] == "types" else shown & {of_field}):
         was, now = (each.get((resource, name)) for each in both.once(_schemas_of_both))
+        if was is None and now is None:
+            yield from _of_types(resource, name, both)
         if was is None or now is None or was == now:
             continue
         if not _types(was) & _types(now):
@@ -123,6 +137,21 @@ def of_schemas(change: Change, both: Both, promise: Promise) -> Iterator[Effect]
                 case _:
                     yield Effect("readers", "compatible", None, step.said)
 
+
+def _of_types(resource: str, name: str, both: Both) -> Iterator[Effect]:
+    """Of a value that is worked out, without a schema: of which type it is."""
+    checked = [each.checked.resources[resource].fields for each in (both.old, both.new) if each.checked is not None]
+    forms = [_FORMS.get(type(required(each[name].type))) for each in checked if name in each]
+    if len(forms) > 1 and None not in forms and forms[0] != forms[1]:
+        yield Effect("readers", "breaking", None, f"{resource}.{name} is of another type: {forms[1]}, was {forms[0]}")
+
+
+_FORMS: Final[dict[type, str]] = {
+    **dict.fromkeys((Text, Timestamp, Duration, Digest), "string"),
+    **dict.fromkeys((Integer, Number), "number"),
+    Boolean: "boolean", Array: "array", Object: "object",
+}  # fmt: skip
+"""The types of JSON that values of each type are shown as."""
 
 _TOLD_BY_RULE: Final = frozenset(("rule", "message", "messages"))
 """Members by which an error tells the keyword that refused."""
