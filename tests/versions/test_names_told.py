@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec import to_builtins
 from tests.contracts import ALL, compiled, title
 from tests.slices import some
 
+from ninefold.language.conditions import BY_NAME
+from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document
+from ninefold.tools import gaps, obstacles
+from ninefold.tools.explain import render as explain
 from ninefold.tools.explain.endpoint import explain_endpoint
 from ninefold.tools.explain.explanation import all_items
 from ninefold.tools.explain.render import to_text
+from ninefold.tools.explain.service import explain_service
+from ninefold.tools.openapi.document import openapi
+from ninefold.tools.openapi.service import Service
+from ninefold.tools.permissions import render as permissions
+from ninefold.tools.permissions.matrix import matrix
+from ninefold.trace.identifier import Refused
+from ninefold.trace.nodes import editions
+from ninefold.trace.refused import refusal
 
 OLDER = some([path for path in ALL if b"changes:" in path.read_bytes()], 4)
 
@@ -49,6 +67,12 @@ states: none
 endpoints:
   requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
   produces: application/json
+  POST /stops:
+    does: create stop
+    body: [zone, fare]
+    check: {that: stop.fare < 100, else: bad_fare}
+    errors: {malformed: bad_text}
+    responses: {201: stop}
   GET /stops:
     does: list stop
     sort: [id]
@@ -61,7 +85,9 @@ errors:
   error shape: {media type: application/json, body: {code: error.code}}
   codes:
     bad_zone: {status: 400, title: No such zone, for: [invalid query.zone, invalid query.most]}
-    bad_word: {status: 400, title: Not understood, for: invalid}
+    bad_word: {status: 400, title: Not understood, for: [invalid, method not allowed]}
+    bad_fare: {status: 409, title: Too dear}
+    bad_text: {status: 400, title: No JSON}
 limits: none
 versioning:
   in: header
@@ -75,13 +101,16 @@ versioning:
         - {rename: stop.zone, to: ring}
         - {rename: GET /stops.query.most, to: up_to}
         - {rename: bad_zone, to: wrong_ring}
+        - {rename: bad_word, to: wrong_word}
+        - {rename: bad_fare, to: wrong_fare}
+        - {rename: bad_text, to: wrong_text}
 """
 
 
 def test_a_code_is_explained_of_a_parameter_by_whatever_name_a_version_has_for_it() -> None:
     own = compile_document("stops.yaml", RENAMED.encode()).of("1")
     assert own is not None and own.plan is not None
-    (endpoint,) = value_of(own.contract.endpoints.endpoints) or ()
+    endpoint = own.contract.endpoints_by_key["GET /stops"]
     answers = {
         item.text: [each.text.partition(": ")[2] for each in item.items]
         for item in all_items(explain_endpoint(own, endpoint))
@@ -89,3 +118,48 @@ def test_a_code_is_explained_of_a_parameter_by_whatever_name_a_version_has_for_i
     }
     found = answers["400 `wrong_ring`, No such zone"]
     assert [each.split("`")[1] for each in found] == ["ring", "up_to"]
+
+
+def endpoints(own: Loaded) -> tuple[Endpoint, ...]:
+    return value_of(own.contract.endpoints.endpoints) or ()
+
+
+def of_explain(own: Loaded) -> Iterator[Any]:
+    for explanation in (explain_service(own), *map(partial(explain_endpoint, own), endpoints(own))):
+        yield from (explain.to_json(explanation), to_text(explanation), explain.to_markdown(explanation))
+
+
+def of_permissions(own: Loaded) -> Iterator[Any]:
+    found = matrix(own.contract, own.checked)
+    yield from (permissions.to_json(found), permissions.to_text(found), permissions.to_markdown(found))
+
+
+def of_openapi(own: Loaded) -> Iterator[Any]:
+    assert own.checked is not None and own.plan is not None
+    yield openapi(Service(own.contract, own.checked, own.plan, own.open_questions))
+
+
+def of_gaps(own: Loaded) -> Iterator[Any]:
+    yield gaps.to_json(own.contract, own.open_questions)
+    for endpoint in endpoints(own):
+        yield obstacles.to_json(
+            obstacles.obstacles(endpoint.key, own.contract, own.open_questions, own.checked, ()), own.source
+        )
+
+
+def of_traces(own: Loaded) -> Iterator[Any]:
+    assert own.plan is not None
+    for edition in editions(own.plan):
+        for number, _ in enumerate(edition.problems.codes):
+            yield to_builtins(refusal(edition, None, -1, Refused(list(BY_NAME).index("unavailable"), code=number)))
+
+
+@pytest.mark.parametrize("told_by", [of_explain, of_permissions, of_openapi, of_gaps, of_traces])
+def test_a_code_is_called_everywhere_as_the_callers_of_the_version_know_it(
+    told_by: Callable[[Loaded], Iterator[Any]],
+) -> None:
+    own = compile_document("stops.yaml", RENAMED.encode()).of("1")
+    assert own is not None
+    found = re.sub(r"\{rename: .*?\}", "", json.dumps(list(told_by(own))))  # the changes stand as they are written
+    assert not re.findall(r"\bbad_\w+", found)
+    assert re.findall(r"\bwrong_\w+", found) or told_by in (of_permissions, of_gaps)

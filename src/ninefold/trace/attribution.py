@@ -183,14 +183,14 @@ class _Of:
 
     def _named(self, first: Refusal) -> tuple[Cause, ...]:
         """Where the contract gives the condition its code; a guard names its own."""
-        names = [first.condition]
+        names, code = [first.condition], None if self.code is None else self.code.name
         if first.subject is not None:
             names = [f"{first.condition} {name}" for name in (first.subject, first.subject.partition(".")[0])] + names
         for name in names:
             if name in self.places:
                 return self._stated(name)
             place = self.problems.places.get(f"for {name}")
-            if place is not None and self.problems.conditions.get(name) == first.code:
+            if place is not None and self.problems.conditions.get(name) == code:
                 return stated([place])
         return ()
 

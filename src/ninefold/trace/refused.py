@@ -33,7 +33,7 @@ def refusal(edition: Edition, route: Served | None, admission: int, refused: Ref
     if not 0 <= refused.condition < len(CONDITIONS) or refused.code >= len(edition.problems.codes):
         raise NotATrace(NO_NODE)
     condition = CONDITIONS[refused.condition]
-    code = None if refused.code < 0 else edition.problems.codes[refused.code].name
+    code = None if refused.code < 0 else edition.problems.codes[refused.code].known_as
     subject, trace = _node(edition.plan, route, admission, condition, refused.node)
     found = stated(trace)
     if condition.name != "invalid" and (refused.node < 0 or condition.name == "too many requests"):

@@ -77,11 +77,16 @@ def refusals(g: Grounds, endpoint: Endpoint) -> list[Item]:
     for (_, code, status), group in groupby(found, key=lambda triple: (triple[0], triple[1].code, triple[1].status)):
         alike = list(group)
         causes = [
-            g.item(f"`{cause.name}`: {each.words}", each.fact, meanings=each.meanings, cause=cause)
+            g.item(f"`{cause.name}`: {each.words}", each.fact, meanings=each.meanings, cause=_as_known(g, cause))
             for _, cause, each in alike
         ]
         items.append(_answer(g, told[alike[0]], code, status, causes))
     return items
+
+
+def _as_known(g: Grounds, cause: Cause) -> Cause:
+    """With the code that callers are told."""
+    return cause if cause.code is None else replace(cause, code=g.codes.known_as(cause.code))
 
 
 def _answer(g: Grounds, endpoint: Endpoint, code: str | None, status: int, causes: list[Item]) -> Item:

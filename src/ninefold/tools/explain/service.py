@@ -154,7 +154,7 @@ def _errors(g: Grounds) -> list[Item]:
     facts = g.contract.errors
     provoked = _provoked(g)
     items = errors.shape(g)
-    items += [errors.code(g, each, provoked.get(each.name, ())) for each in value_of(facts.codes) or ()]
+    items += [errors.code(g, each, provoked.get(each.known_as, ())) for each in value_of(facts.codes) or ()]
     items += [] if items else g.fact("codes", facts.codes)
     items += errors.messages(g)
     items += errors.order(g)
@@ -181,9 +181,10 @@ def _provoked(g: Grounds) -> Mapping[str | None, tuple[Item, ...]]:
     for condition in CONDITIONS if g.survey.endpoints else ():
         if condition.name in NO_ENDPOINT:
             code = g.codes.code_of_all(condition.name)
-            cause = Cause(condition.name, None, code, g.codes.status(condition.name, code))
+            status, known_as = g.codes.status(condition.name, code), None if code is None else g.codes.known_as(code)
+            cause = Cause(condition.name, None, known_as, status)
             item = g.item(f"`{condition.name}`: {condition.words}", meanings=condition.meanings, cause=cause)
-            told.setdefault(code, []).insert(0, item)
+            told.setdefault(known_as, []).insert(0, item)
     return {code: tuple(items) for code, items in told.items()}
 
 
