@@ -12,7 +12,7 @@ from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.diagnostics.suggest import nearest
 from ninefold.language.check import ELSE, THAT, Check
-from ninefold.language.conditions import CHECK, PLACES, STATUSES, Step, narrowing_of
+from ninefold.language.conditions import CHECK, CONDITIONS_OF_GRANTS, PLACES, STATUSES, Step, narrowing_of
 from ninefold.language.errors import CODES, STATUS, ErrorCode
 from ninefold.language.fact import Fact, Gap, Name, Proposal, Shown, StatedNone, value_of
 from ninefold.language.question import OpenQuestion
@@ -209,6 +209,7 @@ def _is_asked(refusal: Refusal) -> bool:
 
 def _about(refusal: Refusal) -> str | None:
     """What a code is asked for. One for all that is `invalid` will do, and for every credential that is not good."""
-    if refusal.condition == "unauthenticated" or (refusal.condition == "invalid" and "." in (refusal.subject or "")):
+    of_grants = refusal.subject in CONDITIONS_OF_GRANTS
+    if refusal.condition == "unauthenticated" or (refusal.condition == "invalid" and not of_grants):
         return None
     return refusal.subject
