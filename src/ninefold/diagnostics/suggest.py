@@ -51,9 +51,10 @@ def _having(names: tuple[str, ...]) -> Mapping[str, list[str]]:
 
 
 def _pieces(name: str) -> Iterable[str]:
-    """Three letters each, the ends of the name among them."""
+    """Three letters each, the ends of the name among them; and all letters in order, which a name shares whose letters
+    are turned."""
     whole = f"^{name}$"
-    return dict.fromkeys(whole[at : at + 3] for at in range(len(whole) - 2))
+    return dict.fromkeys([*(whole[at : at + 3] for at in range(len(whole) - 2)), f"={''.join(sorted(name))}"])
 
 
 def there_are(candidates: Collection[str]) -> tuple[str, ...]:

@@ -19,12 +19,12 @@ from ninefold.language import leaves, shapes
 from ninefold.language.declaration import When, adds, asked, members, named, restricts
 from ninefold.language.expressions import Expression, Template, expression, template
 from ninefold.language.fact import Fact, Name, value_of
-from ninefold.language.json_schema import TYPES, TYPING, keywords
+from ninefold.language.json_schema import KEYS, TYPES, TYPING, keywords
 from ninefold.language.key import Key, Kind
 from ninefold.language.reading import Read, Reading, Slot, TableOfKeys, quoted
 from ninefold.language.records import read_members
 from ninefold.language.requests import DOES, NOT_SERVED
-from ninefold.language.schemas import Schema, is_a_name, json_value, schema
+from ninefold.language.schemas import Schema, is_a_name, is_unknown, json_value, schema
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence
 
 # What a parameter of the query does
@@ -202,6 +202,7 @@ EFFECTS: Final = ("where", "sorts", "selects", "expands")
 """What a parameter of the query may do, by the keys that say it."""
 
 _OWN: Final = {each.name: each for each in members(Parameter)}
+_KEYWORDS: Final = tuple(each.name for each in KEYS if each.name != "required")
 _OF_VALUES: Final = ("required", "default", "explode", "content")
 """What is said of a value that a request gives by name, wherever it stands."""
 
@@ -270,6 +271,9 @@ def _parameter(r: Reading, entry: Entry, keys: TableOfKeys) -> Parameter | None:
         elif each.name in _OWN:
             where = "at `query` or `request headers`" if each.name in _OF_VALUES else "at `query` alone"
             r.unknown(each.key, entry.name, (), (f"`{each.name}` stands {where}",))
+        elif is_unknown(r, each.name):
+            also = ("required",) if of_members and "required" not in keys else ()
+            r.unknown(each.key, entry.name, (*keys, *_KEYWORDS, *also))
         else:
             others.append(each)
     level = r.keyed(Mapping(entry.value.span, tuple(beside)), keys, entry.name)

@@ -162,9 +162,17 @@ _LOOKS: Final = "looks around, or back"
 _SLOW: Final = "this pattern takes the longer, the more a client writes"
 
 
+def is_unknown(r: Reading, name: str) -> bool:
+    """Whether nothing is known of a key beside those of a schema: no keyword of others, nor what is said of a field."""
+    return name not in KEYWORDS and name not in NOT_USED and name not in _of_fields(r)
+
+
+def _of_fields(r: Reading) -> set[str]:
+    return {each.name for each in r.keys_under(2, "RESOURCE.fields.FIELD")}
+
+
 def _unknown(r: Reading, key: Scalar) -> None:
-    annotations = {each.name for each in r.keys_under(2, "RESOURCE.fields.FIELD")}
-    help = (f"`{key.text}` is said of a field, not of a schema inside one",) if key.text in annotations else ()
+    help = (f"`{key.text}` is said of a field, not of a schema inside one",) if key.text in _of_fields(r) else ()
     r.unknown(key, "a schema", tuple(_KEYS), help)
 
 
