@@ -109,6 +109,8 @@ def changes(stored: Schema, wanted: Schema, made: Mapping[str, str | None] = Map
         found += changed.changes()
         if table.name in stored.credentials:
             found += _credentials(changed, table.name in stored.scoped)
+        if stored.subscriptions:
+            _subscribers_follow(changed)
         if stored.subscriptions and (table.name,) == (stored.subscribers or ())[:1]:
             found += _deliveries(changed, stored, wanted)
         silent += changed.silent
@@ -225,6 +227,13 @@ def _credentials(of: Changed, scopes: bool) -> Iterator[Change]:
     apart = steps.SetCredentialsApart(name, of.old.key, values)
     of.silent = [apart, *of.silent, steps.TakeCredentialsBack(name, scopes)]
     yield _kept(of, f"the credentials that are issued to a `{name}`", "by its new primary key")
+
+
+def _subscribers_follow(of: Changed) -> None:
+    """Who subscribed is kept as a caller, whose row has the primary key that it has."""
+    values = {each: of.values[each] for each in of.new.key if each in of.values}
+    if _is_known_otherwise(of) and of.old.key and of.new.key and len(values) == len(of.new.key):
+        of.silent = [steps.FollowSubscribers(of.new.name, of.old.key, values), *of.silent]
 
 
 def _deliveries(of: Changed, stored: Schema, wanted: Schema) -> Iterator[Change]:

@@ -137,6 +137,16 @@ class TakeCredentialsBack:
 
 
 @dataclass(frozen=True, slots=True)
+class FollowSubscribers:
+    """Who subscribed is known as a row of the table is from then on. `key`: by what it was, `values`: where that comes
+    from, by its name."""
+
+    table: str
+    key: tuple[str, ...]
+    values: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
 class SetDeliveriesApart:
     """The same of events that wait for rows. `was`: the columns of the key, `now`: where that comes from by which they
     are known then (None: no row has it), each with its stored type. `versions`: some are of others than the newest."""
@@ -181,21 +191,23 @@ class DropIndex:
 
 @dataclass(frozen=True, slots=True)
 class RenameTable:
-    """`credentials`: some are issued to its rows."""
+    """`credentials`: some are issued to its rows; `subscribers`: who subscribed may be one of them."""
 
     old: str
     new: str
     credentials: bool
+    subscribers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RenameColumn:
-    """`credentials`: some are issued to its rows, and know them by it."""
+    """`credentials`: some are issued to its rows, and know them by it; `subscribers`: so is known who subscribed."""
 
     table: str
     old: str
     new: str
     credentials: bool = False
+    subscribers: bool = False
 
 
 Reads: TypeAlias = Mapping[str, tuple[str, Type]]
@@ -288,8 +300,9 @@ Decision: TypeAlias = (
 )
 
 Beside: TypeAlias = (
-    SetCredentialsApart | TakeCredentialsBack | SetDeliveriesApart | TakeDeliveriesBack | DropDeliveries | CallReceivers
-)
+    SetCredentialsApart | TakeCredentialsBack | FollowSubscribers | SetDeliveriesApart | TakeDeliveriesBack
+    | DropDeliveries | CallReceivers
+)  # fmt: skip
 """What is done to that which is kept beside rows, and knows them by their key."""
 
 Step: TypeAlias = (
@@ -302,7 +315,7 @@ UNGUARDED = (Remake, SetTableAside, TakeTableBack, *get_args(Decision))
 
 _ORDER = (
     TakeTableBack, MakeTable, MakeSupport, DropIndex, TakeBack, AddColumn, AddEntered, Relax, DropEntered,
-    SetCredentialsApart, SetDeliveriesApart, Remake, TakeCredentialsBack, TakeDeliveriesBack,
+    FollowSubscribers, SetCredentialsApart, SetDeliveriesApart, Remake, TakeCredentialsBack, TakeDeliveriesBack,
     Require, SetAside, SetTableAside, MakeIndex,
 )  # fmt: skip
 

@@ -30,6 +30,8 @@ from ninefold.sql.events import DROP_DELIVERIES
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.postgresql import POSTGRESQL, fitted
 from ninefold.sql.postgresql_columns import stored_form
+from ninefold.sql.subscribers import POSTGRESQL as JSON
+from ninefold.sql.subscribers import key_renamed, known_otherwise, resource_renamed
 from ninefold.upgrade import sources, steps
 from ninefold.upgrade.shape import encode_shape
 from ninefold.upgrade.steps import Premise, Step
@@ -158,10 +160,14 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
                 yield tables.create_index(name, index)
         case steps.DropIndex(index=index):
             yield f"DROP INDEX IF EXISTS {identifier(tables.short(index.name))}"
-        case steps.RenameTable(old=old, new=new, credentials=credentials):
+        case steps.RenameTable(old=old, new=new, credentials=credentials, subscribers=subscribers):
             yield from _table_renamed(old, new, credentials, ask)
-        case steps.RenameColumn(table=name, old=old, new=new, credentials=credentials):
+            if subscribers:
+                yield resource_renamed(old, new, JSON)
+        case steps.RenameColumn(table=name, old=old, new=new, credentials=credentials, subscribers=subscribers):
             yield from (_rename(each, old, new) for each in (name, *((table_name(name),) if credentials else ())))
+            if subscribers:
+                yield key_renamed(name, old, new, JSON)
         case steps.MapState(table=name, column=column, by=by, old=old, new=new, kept=kept):
             since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {NOW}"
             yield (
@@ -182,7 +188,7 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
 def _table_renamed(old: str, new: str, credentials: bool, ask: Ask) -> Iterator[str]:
     yield f"ALTER TABLE {identifier(old)} RENAME TO {identifier(new)}"
     yield f'UPDATE "$number" SET "table" = {literal(new)} WHERE "table" = {literal(old)}'
-    yield from _numbered_anew(new, ask)
+    yield from tables.numbered_anew(new, ask)
     if credentials:
         yield f"ALTER TABLE {table_of(old)} RENAME TO {table_of(new)}"
 
@@ -198,6 +204,9 @@ def _beside(step: steps.Beside, wanted: Schema) -> Iterator[str]:
             yield from taken_back(name, table.key, tables.support("credentials", name, wanted))
             if scopes:
                 yield f"ALTER TABLE {scopes_of(name)} ADD {of_scopes(name)}"
+        case steps.FollowSubscribers(table=name, key=key, values=values):
+            found = {column: _value(value, name) for column, value in values.items()}
+            yield known_otherwise(name, identifier(f"$old {name}"), key, found, JSON)
         case steps.SetDeliveriesApart(table=name, was=was, now=now, versions=versions):
             called = identifier(f"$old {name}")
             known = [("NULL" if value is None else _value(value, name), type_) for value, type_ in now]
@@ -244,18 +253,6 @@ def _free(table: str, column: str, ask: Ask) -> Iterator[str]:
         )
     yield _alter(table, column, "DROP DEFAULT")
     yield _alter(table, column, "DROP NOT NULL")
-
-
-def _numbered_anew(table: str, ask: Ask) -> Iterator[str]:
-    """The numbers of its rows are counted by its name."""
-    there = ask(
-        "SELECT attname FROM pg_attrdef AS d JOIN pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum"
-        " WHERE d.adrelid = $1::text::regclass",
-        identifier(table),
-    )
-    for (column,) in there:
-        if not str(column).startswith("$"):
-            yield _alter(table, column, f"SET DEFAULT {tables.next_number(table)}")
 
 
 # Rows

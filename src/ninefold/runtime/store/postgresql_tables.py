@@ -16,6 +16,7 @@ from msgspec import structs
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Column, Index, Schema, Table
 from ninefold.runtime.store import tables as sqlite
+from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.tables import ONE, names
 from ninefold.sql import credentials
 from ninefold.sql.events import (
@@ -168,6 +169,18 @@ def next_number(table: str) -> str:
     """The next number of a table's rows. As in SQLite, one that was not kept is given again, which a sequence does not:
     the positions of events have no holes."""
     return f'"$next"({literal(table)})'
+
+
+def numbered_anew(table: str, ask: Ask) -> Iterator[str]:
+    """The numbers of its rows are counted by its name."""
+    there = ask(
+        "SELECT attname FROM pg_attrdef AS d JOIN pg_attribute AS a ON a.attrelid = d.adrelid AND a.attnum = d.adnum"
+        " WHERE d.adrelid = $1::text::regclass",
+        identifier(table),
+    )
+    for (column,) in there:
+        if not str(column).startswith("$"):
+            yield f"ALTER TABLE {identifier(table)} ALTER COLUMN {identifier(column)} SET DEFAULT {next_number(table)}"
 
 
 def _form(type_: Type, schema: Schema) -> str:

@@ -35,6 +35,8 @@ from ninefold.sql.events import (
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.idempotency import CREATE as CREATE_KEYS
 from ninefold.sql.sqlite import SQLITE
+from ninefold.sql.subscribers import SQLITE as JSON
+from ninefold.sql.subscribers import key_renamed, known_otherwise, resource_renamed
 from ninefold.upgrade import sources, steps
 from ninefold.upgrade.changes import Changes
 from ninefold.upgrade.shape import reference_indexes
@@ -83,12 +85,16 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection, emptied
             yield tables.create_index(name, index)
         case steps.DropIndex(index=index):
             yield f"DROP INDEX IF EXISTS {identifier(index.name)}"
-        case steps.RenameTable(old=old, new=new, credentials=credentials):
+        case steps.RenameTable(old=old, new=new, credentials=credentials, subscribers=subscribers):
             yield f"ALTER TABLE {identifier(old)} RENAME TO {identifier(new)}"
             if credentials:
                 yield f"ALTER TABLE {table_of(old)} RENAME TO {table_of(new)}"
-        case steps.RenameColumn(table=name, old=old, new=new, credentials=credentials):
+            if subscribers:
+                yield resource_renamed(old, new, JSON)
+        case steps.RenameColumn(table=name, old=old, new=new, credentials=credentials, subscribers=subscribers):
             yield from (_rename(each, old, new) for each in (name, *((table_name(name),) if credentials else ())))
+            if subscribers:
+                yield key_renamed(name, old, new, JSON)
         case steps.Fill() | steps.MapState():
             yield _decided(step, connection, emptied)
         case steps.RemoveRows():
@@ -138,6 +144,10 @@ def _beside(step: steps.Beside, wanted: Schema, connection: apsw.Connection) -> 
         case steps.TakeCredentialsBack(table=name):
             table = next(each for each in wanted.tables if each.name == name)
             yield from taken_back(name, table.key, tables.create_credentials(name, wanted))
+        case steps.FollowSubscribers(table=name, key=key, values=values):
+            of = identifier(name)
+            found = {column: _value(value, of) for column, value in values.items()}
+            yield known_otherwise(name, of, key, found, JSON)
         case steps.SetDeliveriesApart(table=name, was=was, now=now, versions=versions):
             yield from untold(connection)
             of = identifier(name)

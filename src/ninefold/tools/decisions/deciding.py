@@ -106,7 +106,7 @@ class Deciding:
 
     def _rename(self, table: str, old: str, new: str) -> None:
         """And what waits for the name that is free now."""
-        self.steps.append(steps.RenameColumn(table, old, new, self._is_issued_by(table, old)))
+        self.steps.append(self._renaming(table, old, new))
         self.tables = {name: with_column_named(held, table, old, new) for name, held in self.tables.items()}
         self._call_receivers(table, table, {old: new})
         self.reads[table] = {
@@ -127,9 +127,16 @@ class Deciding:
             shape_ = structs.replace(self.stored, tables=tuple(self.tables.values()))
             self.steps.append(steps.CallReceivers(shape_))
 
-    def _is_issued_by(self, table: str, column: str) -> bool:
-        """Whether credentials know rows by it."""
-        return table in self.stored.credentials and column in self.tables[table].key
+    def _renaming(self, table: str, old: str, new: str) -> steps.RenameColumn:
+        is_key, stored = old in self.tables[table].key, self.stored
+        return steps.RenameColumn(
+            table, old, new, is_key and table in stored.credentials, is_key and stored.subscriptions
+        )
+
+    def _is_known_by(self, table: str, column: str) -> bool:
+        """Whether credentials, or those who subscribed, know rows by it."""
+        is_key, stored = column in self.tables[table].key, self.stored
+        return is_key and (stored.subscriptions or table in stored.credentials)
 
     def _rename_table(self, each: Rename) -> None:
         old, new = each.old.text, each.new.text
@@ -138,7 +145,7 @@ class Deciding:
         elif new not in self.wanted or new in self.tables:
             self._unknown("the contract has no new resource", each.new, self.wanted)
         else:
-            self.steps.append(steps.RenameTable(old, new, old in self.stored.credentials))
+            self.steps.append(steps.RenameTable(old, new, old in self.stored.credentials, self.stored.subscriptions))
             self.tables = {table.name: table for table in (named(held, old, new) for held in self.tables.values())}
             self.reads[new] = self.reads.pop(old)
             self._call_receivers(old, new, {})
@@ -210,17 +217,14 @@ class Deciding:
         return next((name for name, (now, _) in self.reads[table].items() if now == column), column)
 
     def _is_followed(self, table: Table, column: str) -> bool:
-        """Whether rows are known by it to credentials, or to references that the document sets no values of."""
+        """Whether what is kept beside rows knows them by it, or references that the document sets no values of."""
         referring = {
             f"{each.name}.{one.column}"
             for each in self.tables.values()
             for one in each.references
             if (one.table, one.key) == (table.name, column)
         }
-        told = (self.stored.subscribers or ("",))[0] == table.name and column in table.key
-        return (
-            told or self._is_issued_by(table.name, column) or (bool(referring) and referring.isdisjoint(self.setting))
-        )
+        return self._is_known_by(table.name, column) or (bool(referring) and referring.isdisjoint(self.setting))
 
     def give(self, resource: str, field: str, value: Typed) -> None:
         """A new field that every row has to have is given what the contract gives to new rows."""
@@ -338,8 +342,7 @@ class Deciding:
         what others refer to, under the name that is hidden, until the table is made anew."""
         aside = steps.set_aside(was, table.aside)
         if was.name in table.key:
-            issued = self._is_issued_by(table.name, was.name)
-            self.steps.append(steps.RenameColumn(table.name, was.name, aside.stored, issued))
+            self.steps.append(self._renaming(table.name, was.name, aside.stored))
             self.tables = {
                 name: with_column_named(held, table.name, was.name, aside.stored) for name, held in self.tables.items()
             }
