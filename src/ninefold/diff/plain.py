@@ -16,7 +16,7 @@ from msgspec import NODEFAULT, Struct, structs
 from ninefold.diagnostics.place import Place
 from ninefold.language.json_schema import TELLING
 from ninefold.plan.responses import Response
-from ninefold.plan.routes import Blocked, Rule
+from ninefold.plan.routes import Blocked, Parameter, Rule
 from ninefold.values.keywords import BY_NAME, EACH, SAME_VALUE
 
 
@@ -34,8 +34,11 @@ class OfStruct(dict[str, Any]):
         return OfStruct(self.of, said)
 
 
-WORDS: Final[Mapping[type[Struct], tuple[str, ...]]] = {Blocked: ("reasons",), Response: ("tag_prefix",)}
-"""Members that are words for people, or tell apart one contract from another."""
+WORDS: Final[Mapping[type[Struct], tuple[str, ...]]] = {
+    Blocked: ("reasons",), Parameter: ("origin",), Response: ("tag_prefix",),
+}  # fmt: skip
+"""Members that are words for people, tell apart one contract from another, or are names in the document that no caller
+knows: which code a parameter has, conditions tell."""
 
 
 def plain(value: Any) -> Any:
