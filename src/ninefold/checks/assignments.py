@@ -12,6 +12,7 @@ from ninefold.checked.resources import Anew, Field, Resource
 from ninefold.checks.findings import Findings, typed
 from ninefold.checks.looked_at import check_looks
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.unkept import check_kept
 from ninefold.contract.shared_types import DEEPEST, MOST_PARTS, PREFIX, types_in
 from ninefold.diagnostics.codes import (
     NOT_MADE_OF_ROWS,
@@ -308,6 +309,7 @@ def storable(findings: Findings) -> None:
             )
     _unbounded(findings)
     check_looks(findings)
+    check_kept(findings)
 
 
 def is_serial(field: stated.Field) -> bool:

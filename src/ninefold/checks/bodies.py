@@ -11,6 +11,7 @@ from ninefold.checked.operations import PathName, Segment
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.body_types import body_members, every_member, other_members
 from ninefold.checks.findings import Findings, meant
+from ninefold.checks.unkept import check_beside
 from ninefold.contract.service import Contract
 from ninefold.contract.writes import constants, said_by_path
 from ninefold.diagnostics.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS, SAYS_NOTHING
@@ -92,6 +93,7 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
         else:
             leaves[field.name] = BodyLeaf(each.pointer, field.name, said.get(each.field), each.turn)
             _lost(each, resource, findings)
+            check_beside(leaves[field.name], resource, each.span, findings)
             if replaces and _is_never_taken(field, endpoint, resource):
                 _never_taken(endpoint, resource, each, findings)
     if named and not leaves and all(_is_hidden(each, resource) for each in named):

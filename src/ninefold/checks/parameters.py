@@ -17,6 +17,7 @@ from ninefold.checks.constants import validator
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import type_of
 from ninefold.checks.resources import PLAIN
+from ninefold.checks.unkept import why_none
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.codes import (
     ANY_ORIGIN_WITH_CREDENTIALS,
@@ -57,8 +58,6 @@ _KINDS: Mapping[type, str] = {Text: "string", Timestamp: "string", Anything: "st
 
 _ONE = (*PLAIN, Anything)
 """The types of what one text gives: what may be of several types is the text as it is."""
-
-_LEAST_AND_MOST = (("minLength", "maxLength"), ("minItems", "maxItems"))
 
 
 def check_declared(
@@ -204,30 +203,8 @@ def _of_items(schema: Any) -> Iterator[Any]:
 
 
 def _admits(schema: Any, kind: str) -> bool:
-    """Whether a schema may admit a value of a kind. Where that it does not cannot be proven, it may."""
-    if not isinstance(schema, Mapping):
-        return schema is not False
-    kinds = schema.get("type")
-    named = {kinds} if isinstance(kinds, str) else set(kinds or ())
-    if named and not named & (
-        {kind, "number"} if kind == "integer" else {kind, "integer"} if kind == "number" else {kind}
-    ):
-        return False
-    if "enum" in schema or "const" in schema:
-        return any(_is_of(value, kind) and _keeps(schema, value) for value in _listed(schema))
-    if kind in ("integer", "number") and not _is_room(schema, whole="integer" in named or kind == "integer"):
-        return False
-    if any(
-        _least(schema, least) > schema.get(most, float("inf")) for least, most in _LEAST_AND_MOST if least in schema
-    ):
-        return False
-    if kind == "array" and schema.get("maxItems", 1) < 1:
-        return False  # a parameter that is there gives one at least
-    return (
-        all(_admits(each, kind) for each in schema.get("allOf", ()))
-        and all(any(_admits(each, kind) for each in schema[some]) for some in ("anyOf", "oneOf") if some in schema)
-        and schema.get("not") not in ({}, True)
-    )
+    """Whether a schema may admit a value of a kind; of an array that is there, with an item."""
+    return why_none(schema, {"type": kind} | ({"minItems": 1} if kind == "array" else {})) is None
 
 
 def _least(schema: Any, keyword: str) -> float:
@@ -235,37 +212,8 @@ def _least(schema: Any, keyword: str) -> float:
     return found if isinstance(found, int | float) else 0
 
 
-def _is_room(schema: Mapping[str, Any], whole: bool) -> bool:
-    """Whether there is a number within the bounds."""
-    least, most = schema.get("minimum"), schema.get("maximum")
-    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-    if above is not None and below is not None and (above >= below or (whole and int(above // 1) + 1 >= below)):
-        return False
-    if above is not None and most is not None and (above >= most or (whole and int(above // 1) + 1 > most)):
-        return False
-    if least is not None and below is not None and (least >= below or (whole and -int(-least // 1) >= below)):
-        return False
-    return least is None or most is None or (least <= most and not (whole and -int(-least // 1) > most))
-
-
 def _listed(schema: Mapping[str, Any]) -> list[Any]:
     return [schema["const"]] if "const" in schema else list(schema["enum"])
-
-
-def _is_of(value: Any, kind: str) -> bool:
-    """Whether a value is of a kind, within the bounds of the language's types (meaning "values")."""
-    types: dict[str, Type] = {"string": Text(), "boolean": Boolean(), "integer": Integer(), "number": Number()}
-    if kind not in types:
-        return isinstance(value, list)
-    try:
-        json_reader(types[kind])(value)
-    except Invalid:
-        return False
-    return True
-
-
-def _keeps(schema: Mapping[str, Any], value: Any) -> bool:
-    return validator(schema).is_valid(value)
 
 
 # ── How requests are read ────────────────────────────────────────────────────────────────────────────────────────────

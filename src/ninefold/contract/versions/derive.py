@@ -21,7 +21,7 @@ from ninefold.contract.versions.names import (
 )
 from ninefold.contract.versions.shown import with_shown
 from ninefold.contract.versions.way import Way
-from ninefold.diagnostics.codes import NO_WAY_BACK, ODD_DATES, UNNAMEABLE
+from ninefold.diagnostics.codes import NO_WAY_BACK, ODD_DATES, UNKEPT, UNNAMEABLE
 from ninefold.diagnostics.diagnostic import Diagnostic, Label, Outcome, Severity
 from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
@@ -33,10 +33,11 @@ from ninefold.language.versioning import ENDPOINT, OF_CASE, OF_ENDPOINT, Change,
 
 def of_version(version: Version, diagnostics: Iterable[Diagnostic], said: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """What is wrong in a version alone, or not in force there, each with the version. Oddities are told of the newest
-    version: what an older one no longer uses, others do."""
+    version, what an older one no longer uses, others do; but what nobody can give there."""
     known = {(each.code.id, each.labels[:1]) for each in said}
     for each in diagnostics:
-        if each.code.severity is not Severity.WARNING and (each.code.id, each.labels[:1]) not in known:
+        is_told = each.code is UNKEPT or each.code.severity is not Severity.WARNING
+        if is_told and (each.code.id, each.labels[:1]) not in known:
             label = Label(version.span, f"in the version `{version.name}`")
             yield replace(each, labels=(*each.labels, label))
 
