@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 from tests.agreement.comparing import Asked, Pair, Scenario
-from tests.agreement.test_found import KEYED, NOW, contract, give
+from tests.agreement.test_found import KEYED, NOW, answers, contract, give
 from tests.agreement.versions import compiled
 from tests.reference.messages import Request
 
@@ -42,6 +42,22 @@ OF_ROWS: Final = {
     "view of some": "short(item.parts.filter(p, p.n > 1))",
     "view of one": "item.parts.map(p, short(p))",
 }
+
+
+OF_ERRORS: Final = {
+    "exists": ("exists(o, o.v > 1)", True),
+    "exists none": ("exists(o, o.v > 5)", False),
+    "all": ("all(o, o.v > 1)", False),
+    "all but one": ("all(o, o.v > 0)", False),
+    "exists_one": ("exists_one(o, o.v > 1) == true", False),
+    "filter": ("filter(o, o.v > 1).size()", None),
+    "filter by dividing": ("filter(o, 6 / (o.v - 3) > 0).size()", None),
+    "map some": ("map(o, o.v > 1, o.k).size()", None),
+    "sum": ("map(o, o.v + 1).sum()", None),
+    "sortBy": ("sortBy(o, o.v + 1).size()", None),
+    "passed over": ("filter(o, has(o.v) && o.v > 1).size()", 1),
+}
+"""Of what is asked of items, of one of which it is an error, and what is shown of it."""
 
 
 def _of(forms: dict[str, str], array: str) -> dict[str, str]:
@@ -105,3 +121,33 @@ def test_each_item_is_shown_alike(database: str) -> None:
     assert "filter" not in first and first["kept"] == [{"k": "x"}], "an array of which a part is an error is left out"
     assert told[6].body["object"] == first["object"] and told[6].body["kept"] == first["kept"]
     assert all(each not in told[4].body for each in OF_TEXTS)
+
+
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def test_an_error_of_one_item_is_one_of_all_but_of_what_is_decided(database: str) -> None:
+    def shown(array: str) -> dict[str, str]:
+        return {name: f"{array}.{form}" for name, (form, _) in OF_ERRORS.items()}
+
+    parts = {"references": "item", "inverse": "parts", "on delete": "cascade"}
+    said = contract(
+        {
+            "item": {"fields": {"id": TEXT, "pairs": PAIRS}},
+            "part": {"fields": {"id": TEXT, "k": TEXT, "v": NUMBER, "item": parts}},
+        },
+        {
+            "GET /items/{id}": {"does": "read item", "responses": {200: shown("item.pairs")}},
+            "GET /rows/{id}": {"does": "read item", "responses": {200: shown("item.parts")}},
+            "POST /given": {
+                "does": "compute",
+                "body": {"$ref": "#/types/given"},
+                "responses": {200: shown("request.body.pairs")},
+            },
+        },
+    )
+    said["resources"]["types"] = {"given": {"type": "object", "properties": {"pairs": PAIRS}}}
+    pairs: list[dict[str, Any]] = [{"k": "x", "v": 3}, {"k": "y", "v": 1}, {"k": "z"}]
+    rows: list[tuple[str, Any]] = [("item", {"id": "a", "pairs": pairs})]
+    rows += [("part", {"id": str(at), "item": "a", "v": None, **each}) for at, each in enumerate(pairs)]
+    requests = [Request("GET", "/items/a"), Request("GET", "/rows/a"), give("POST", "/given", {"pairs": pairs})]
+    expected = {name: value for name, (_, value) in OF_ERRORS.items() if value is not None}
+    assert [each.body for each in answers(said, rows, *requests, database=database)] == [expected] * 3

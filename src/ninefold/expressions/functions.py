@@ -360,7 +360,7 @@ MACROS: Final = {
     "all": "`a.all(x, c)`, `a.all(i, x, c)`: whether c is true of each x",
     "exists_one": "`a.exists_one(x, c)`, `a.exists_one(i, x, c)`: whether c is true of exactly one x",
     "existsOne": "the same",
-    "filter": "`a.filter(x, c)`: those x of which c is true",
+    "filter": "`a.filter(x, c)`: those x of which c is true; if c is an error of one x, it is an error",
     "map": "`a.map(x, e)`, `a.map(x, c, e)`: e for each x (of which c is true)",
     "flatMap": "`a.flatMap(x, e)`: the items of the arrays e, one array after the other",
     "sortBy": "`a.sortBy(x, e)`: the same items in ascending order of e, nulls last; equal ones as they were",
