@@ -211,7 +211,14 @@ class ErrorCode:
 
 CODE = Each(
     ErrorCode,
-    named("CODE", Kind.NAMES, "An error.", "Each use of its name is an error.", promise="add an error code"),
+    named(
+        "CODE",
+        Kind.NAMES,
+        "An error.",
+        "Each use of its name is a gap, the status of the code: what it stands for is a bare status; in what an older "
+        "version had, an error.",
+        promise="add an error code",
+    ),
     "codes to what they say",
 )
 
