@@ -89,3 +89,21 @@ def test_where_a_text_stands_for_a_record_the_advice_is_the_record(key: str, wri
     mended = text.encode()[: first.span.start] + help.split("`")[1].encode() + text.encode()[first.span.end :]
     codes = {each.code.id for each in compile_document("notes.yaml", mended).diagnostics}
     assert not codes & {"NF0301", "NF0303"}
+
+
+CLOSE = "close it with `}`"
+HASH = "`#` behind a space begins a comment, to the end of its line: a text that has it needs quotes"
+
+
+@pytest.mark.parametrize(
+    ("written", "help"),
+    [
+        ("{$ref: #/types/size}", HASH),
+        ("{$ref: '#/types/size'", CLOSE),
+        ("{$ref: ' #}', type: integer", CLOSE),
+        ('{$ref: " #}", type: integer', CLOSE),
+        ("{type: integer, # how many\n", CLOSE),
+    ],
+)
+def test_a_bracket_in_a_comment_closes_nothing(written: str, help: str) -> None:
+    assert [each for code, _, each in _said(2, written) if code == "NF0217"] == [(help,)]

@@ -21,6 +21,9 @@ from ninefold.syntax.stretches import (
 _KEY_WITH_BRACES = regex.compile(r"[^{}\[\],:\r\n]*(?:\{[^{}\s,:]*\}[^{}\[\],:\s]*)+(?=:\s)")
 """A key such as `GET /orders/{id}`, with the colon that ends it."""
 
+_COMMENT = regex.compile(r"'[^'\r\n]*'|\"[^\"\r\n]*\"|(?<=[ \t])(?P<hash>#[^\r\n]*)")
+"""What stands in quotes, or else a comment."""
+
 _OPEN_CALL = regex.compile(r"(?P<key>[\w$ -]+: +)(?P<value>[^{}\[\],'\"\r\n]*\([^{}\[\]()'\"\r\n]*),\s*$")
 """The end of a text before which an entry begins whose value is a call, and goes on behind a comma."""
 
@@ -122,7 +125,14 @@ def _bracket_unclosed(stop: Stop, at: int) -> Problem:
     marks = [Mark(at, at + 1, f"this {word} is never closed")]
     if stop.at < len(text):
         marks.append(Mark(stop.at, stop.at + 1, "a comma or the closing " + word + " was expected by here"))
-    help = (f"close it with `{'}' if char == '{' else ']'}`",)
+    closed_by = "}" if char == "{" else "]"
+    help: tuple[str, ...] = (f"close it with `{closed_by}`",)
+    comment = next(
+        (each for each in _COMMENT.finditer(text, at, stop.at) if each["hash"] and closed_by in each["hash"]), None
+    )
+    if comment is not None:
+        marks.append(Mark(*comment.span("hash"), "a comment"))
+        help = ("`#` behind a space begins a comment, to the end of its line: a text that has it needs quotes",)
     return Problem(BRACKET_UNCLOSED, f"a {word} is never closed", tuple(marks), help, blank_from(text, at))
 
 
