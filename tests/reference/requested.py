@@ -251,7 +251,7 @@ def _edited(
     """Meaning "JSON patches": the fields that a patch changes, as a body would give them, and those that it leaves
     without a value. None: what keeps it from being done is said."""
     if broken := [Refused("body", path, rule) for path, rule in patches.no_patch(patch)]:
-        asking.failures.append(Failure("invalid", fields=tuple(broken)))
+        asking.failures.append(Failure("invalid", resource.name, fields=tuple(broken)))
         return None
     if was is None:
         return {}, set()

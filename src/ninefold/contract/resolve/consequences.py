@@ -56,8 +56,7 @@ _UNUSED = frozenset({"NF0516", "NF0518", "NF0519", "NF0569", UNUSED_TERM.id})
 
 _NEEDS_WHAT_IS_NONE = "NF0592"
 
-_OF_PARTS = {"NF0588": "authentication", "NF0596": "authentication", KIND_NOT_TOLD.id: "events"}
-"""What is said by all that a part says, and which."""
+_OF_CALLERS = frozenset({"NF0588", "NF0596"})
 
 _OF_CHANGES = frozenset({LOSES.id, NO_SUCH_CHANGE.id})
 """What is said of a change of part 9 by what else its item says."""
@@ -65,7 +64,7 @@ _OF_CHANGES = frozenset({LOSES.id, NO_SUCH_CHANGE.id})
 _LACKS = frozenset(
     {"NF0503", "NF0505", "NF0566", "NF0567", "NF0572", "NF0574", "NF0576", "NF0584", "NF0621", "NF0632",
      "NF0640", "NF0760",
-     *_OF_PARTS, *_OF_CHANGES}
+     *_OF_CALLERS, *_OF_CHANGES}
 )  # fmt: skip
 """What is said of one declaration: that nothing in it, or in what it names, gives, finds or tells something."""
 
@@ -261,7 +260,8 @@ class _Unread:
         types = resources.get("types")
         self._is_of_rows = _any_in(self._misread, resources.span)
         self._is_of_types = types is not None and _any_in(self._starts, types.span)
-        self._parts = {each.name for each in document.parts if _any_in(self._starts, each.facts.span)}
+        self._is_of_callers = _any_in(self._starts, document.part("authentication").facts.span)
+        self._is_of_events = _any_in(self._misread, document.part("events").facts.span)
         self._changed = set(_of_items(document.part("versioning").facts, self._starts))
         self._spans = {each.key.span: each.span for part in document.parts for each in every_entry(part.facts)}
 
@@ -306,7 +306,9 @@ class _Unread:
             starts = self._starts if each.code.id == _CANNOT_HAVE else self._causes
             named = (self._endpoints[name] for name in QUOTED.findall(each.message) if name in self._endpoints)
             return any(_any_in(starts, span) for span in (*(one.span for one in around[:1]), *named))
-        if _OF_PARTS.get(each.code.id) in self._parts:
+        if each.code.id in _OF_CALLERS and self._is_of_callers:
+            return True
+        if each.code is KIND_NOT_TOLD and self._is_of_events:
             return True
         if each.code.id in _OF_CHANGES and not self._changed.isdisjoint(QUOTED.findall(each.message)):
             return True

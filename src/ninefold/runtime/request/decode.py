@@ -54,7 +54,8 @@ def _decode(x: Exchange, asked: Asked, body: Body, is_supported: bool, data: byt
     form = body.is_form(x.request)
     document = body.members(data) if form else body.parsed(data)
     if isinstance(document, Failure):
-        x.refuse(document)
+        # What is no JSON Patch is JSON all the same, and is about the row.
+        x.refuse(*(body.by_field(document, x.endpoint.resource) if document.fields else (document,)))
         return operate(x, asked)
     asked.content = Content(data, form, document)
     cases = x.endpoint.cases
