@@ -222,14 +222,13 @@ def made(old: Document, changes: Sequence[Change], new: Document) -> Document:
             if change.how == "reordered" and change.new is not None:
                 value = change.new.node
             old = _with(old, change.part, here, partial(_instead, value))
-    going = [each.old.route for each in changes if not each.whole and each.old is not None]
+    going = [(each.old.route, each.part) for each in changes if not each.whole and each.old is not None]
     for change in sorted(changes, key=lambda each: -len(each.around[0])):  # what is within before what holds it
         if not change.whole and change.new is not None:
             beside = None if going else _at(new.parts[change.part - 1].facts, change.new.route[:-1])
             old = _with(old, change.part, change.around[0], partial(_longer, change.new, beside))
-    by_route = {each.old.route: each for each in changes if not each.whole and each.old is not None}
-    for route in sorted(going, reverse=True):
-        old = _with(old, by_route[route].part, route[:-1], partial(_shorter, route[-1]))
+    for route, part in sorted(going, reverse=True):
+        old = _with(old, part, route[:-1], partial(_shorter, route[-1]))
     for change in filter(_is_of_names, changes):
         assert change.new is not None
         old = _with(old, change.part, change.around[0], partial(_in_order_of, change.new.node))

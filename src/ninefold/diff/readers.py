@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, Final
 
 from ninefold.contract.rows import PAGE, graph_of
@@ -17,7 +17,7 @@ from ninefold.diff.sight import schemas
 from ninefold.diff.verdicts import Effect, Promise
 from ninefold.expressions import ast
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template
-from ninefold.language.fact import Name, value_of
+from ninefold.language.fact import Name, text_of, value_of
 from ninefold.language.json_schema import TYPES
 from ninefold.values import (
     Array,
@@ -117,7 +117,8 @@ def of_schemas(change: Change, both: Both, promise: Promise) -> Iterator[Effect]
         return
     of_field = change.names[0], change.names[2] if len(change.names) > 2 else ""
     shown = both.once(_shown_by_both)
-    for resource, name in sorted(shown if change.names[0] == "types" else shown & {of_field}):
+    is_shown = of_field in shown or _is_shown_by_references(of_field, shown, both)
+    for resource, name in sorted(shown if change.names[0] == "types" else [of_field] * is_shown):
         was, now = (each.get((resource, name)) for each in both.once(_schemas_of_both))
         if was is None and now is None:
             yield from _of_types(resource, name, both)
@@ -136,6 +137,20 @@ def of_schemas(change: Change, both: Both, promise: Promise) -> Iterator[Effect]
                     yield Effect("readers", "look", None, step.said)
                 case _:
                     yield Effect("readers", "compatible", None, step.said)
+
+
+def _is_shown_by_references(field: tuple[str, str], shown: Container[tuple[str, str]], both: Both) -> bool:
+    """Whether it is the primary key of rows to which a field that is shown refers: it shows that."""
+    resource, name = field
+    for contract in (both.old.contract, both.new.contract):
+        own = contract.resources_by_name.get(resource)
+        if own is None or [each.text for each in value_of(own.primary_key) or ()] != [name]:
+            continue
+        for each in value_of(contract.resources.resources) or ():
+            fields = (one for one in value_of(each.fields) or () if text_of(one.references) == resource)
+            if any((each.name, one.name) in shown for one in fields):
+                return True
+    return False
 
 
 def _of_types(resource: str, name: str, both: Both) -> Iterator[Effect]:
