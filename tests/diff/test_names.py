@@ -100,6 +100,14 @@ EDITS: Final = (
 )
 
 
+MEANT: Final = {
+    "none": "as the value of a key it says that there is none",
+    "terms": "beside resources it is the key of terms",
+    "member": "the tree of an expression has nodes of that name, which are counted with what it names",
+}
+"""Words that say more than a name where the contract here has one: what."""
+
+
 @cache
 def names() -> tuple[str, ...]:
     """All words that `diff` has in it, and what the members of a plan are called."""
@@ -112,7 +120,7 @@ def names() -> tuple[str, ...]:
         for kind in vars(import_module(f"ninefold.plan.{each.name}")).values():
             if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
                 found |= {member.encode_name for member in msgspec.structs.fields(kind)}
-    return tuple(sorted(found))
+    return tuple(sorted(found - MEANT.keys()))
 
 
 def called(text: str, roles: Mapping[str, str]) -> str:
