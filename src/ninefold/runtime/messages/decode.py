@@ -13,7 +13,7 @@ from ninefold.plan import routes as plan
 from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.plan.json_patch import SCHEMA as JSON_PATCH
 from ninefold.runtime.messages import forms, media_types, patches
-from ninefold.runtime.messages.fields import ABSENT, Field, as_kept, at, copied, object_at
+from ninefold.runtime.messages.fields import ABSENT, Field, at, copied, object_at
 from ninefold.runtime.messages.json_text import is_within, parse
 from ninefold.runtime.messages.message import Request
 from ninefold.runtime.messages.named import named
@@ -37,6 +37,7 @@ from ninefold.runtime.messages.violations import (
 from ninefold.runtime.messages.weight import per_byte
 from ninefold.runtime.messages.whole import Whole
 from ninefold.values import Array, Invalid, Row, Type, Value, json_reader, optional, to_json
+from ninefold.values.json_numbers import as_doubles
 from ninefold.values.of_schemas import from_schema
 
 
@@ -253,6 +254,7 @@ class Body:
         if len(failures) > MOST:
             # Not all has been looked at: of what is not known to be wrong it is asked whether it is.
             refused |= {each.pointer for each, node in self._given if not self._is_valid(document, each.pointer, node)}
+        document = as_doubles(document)  # what is written is judged, and this is kept
         values: dict[str, Value] = {}
         for each in self._fields:
             found = at(document, each.pointer)
@@ -267,7 +269,7 @@ class Body:
                     failures.append((each.pointer, "immutable"))
             elif not refused or not any(names[: len(each.pointer)] == each.pointer for names in refused):
                 try:
-                    values[each.name] = each.kept(as_kept(each.read, found))
+                    values[each.name] = each.kept(each.read(found))
                 except Invalid as failure:
                     failures.append(((*each.pointer, *failure.path), failure.rule))
                 except EvaluationError:
@@ -276,7 +278,7 @@ class Body:
         for name, read in self._members.items() if type(document) is dict else ():
             if name in document and not (refused and (name,) in {names[:1] for names in refused}):
                 try:
-                    others[name] = as_kept(read, document[name])
+                    others[name] = read(document[name])
                 except Invalid as failure:
                     failures.append(((name, *failure.path), failure.rule))
         if self._whole is not None and not failures:

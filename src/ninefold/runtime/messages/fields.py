@@ -10,7 +10,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.operations import no_value
 from ninefold.expressions.tree import Typed
-from ninefold.values import Invalid, Number, Type, Value, json_reader
+from ninefold.values import Invalid, Type, Value, json_reader
 from ninefold.values.json_numbers import as_doubles
 from ninefold.values.texts import text_reader
 
@@ -59,7 +59,7 @@ class Field:
         if self.normal is None or found is ABSENT:
             return True
         try:
-            value = as_kept(self.read, found) if isinstance(self.type, Number) else self.read(found)
+            value = self.read(as_doubles(found))
         except Invalid:
             return True
         try:
@@ -68,17 +68,6 @@ class Field:
             return value is None
         at(document, self.pointer[:-1])[self.pointer[-1]] = normal
         return True
-
-
-def as_kept(read: Callable[[Any], Value], found: Any) -> Value:
-    """The value of what is given and valid, whose numbers are the doubles that they are kept as. Raises Invalid."""
-    try:
-        return read(found)
-    except Invalid:
-        kept = as_doubles(found)
-        if kept is found:
-            raise
-        return read(kept)
 
 
 def value_reader(type_: Type, normalise: Typed | None) -> Callable[[str], Value]:

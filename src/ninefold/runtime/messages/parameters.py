@@ -16,7 +16,6 @@ from ninefold.plan import operations as plan
 from ninefold.plan.chosen import Choices, Expansion, Projection, expanded, hidden
 from ninefold.plan.responses import In
 from ninefold.plan.routes import Parameter
-from ninefold.runtime.messages.fields import as_kept
 from ninefold.runtime.messages.forms import pairs
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.message import Request
@@ -25,6 +24,7 @@ from ninefold.runtime.messages.schemas import Schemas
 from ninefold.runtime.messages.violations import MOST, Broken, Path, broken
 from ninefold.runtime.messages.weight import per_byte
 from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Value, json_reader
+from ninefold.values.json_numbers import as_doubles
 from ninefold.values.texts import from_text
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
@@ -131,7 +131,7 @@ def _json(read: Callable[[Any], Value], schemas: Schemas, texts: Sequence[str]) 
     if wrong:
         return (), wrong
     try:
-        return (as_kept(read, document),), ()
+        return (read(as_doubles(document)),), ()
     except Invalid as invalid:
         return _refused(invalid.rule, invalid.path)
 

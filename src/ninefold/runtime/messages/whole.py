@@ -6,7 +6,6 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from ninefold.plan import routes as plan
-from ninefold.runtime.messages.fields import as_kept
 from ninefold.runtime.messages.named import members_named
 from ninefold.runtime.messages.schemas import Node, Schemas
 from ninefold.runtime.messages.violations import Broken
@@ -43,7 +42,7 @@ class Whole:
             return wrong
         for name in document.keys() - known:
             try:
-                values[name] = as_kept(read, document[name])
+                values[name] = read(document[name])
             except Invalid as failure:
                 wrong.append(((name, *failure.path), failure.rule))
         return wrong
