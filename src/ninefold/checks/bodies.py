@@ -13,14 +13,14 @@ from ninefold.checks.body_types import body_members, every_member, other_members
 from ninefold.checks.findings import Findings, meant
 from ninefold.checks.unkept import check_beside
 from ninefold.contract.service import Contract
-from ninefold.contract.writes import constants, said_by_path
+from ninefold.contract.writes import constants, said_by_path, stored_of_path
 from ninefold.diagnostics.codes import LOSES, NEVER_GIVEN, NOT_A_BODY, NOT_THE_CLIENTS, SAYS_NOTHING
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Const, Literal, Member, Name, parts
 from ninefold.language import endpoints as stated
-from ninefold.language import requests, routes
+from ninefold.language import requests
 from ninefold.language.expressions import Expression, Items, Leaf, Members, Template, expressions_in
 from ninefold.language.fact import Gap, Proposal, StatedNone, value_of
 from ninefold.language.verbs import kind_of
@@ -28,7 +28,7 @@ from ninefold.language.verbs import kind_of
 _BESIDE_FIELDS: Final = (
     'what is no field is a member of a shared type, `body: {$ref: "#/types/TYPE"}`, and is read as `request.body.NAME`'
 )
-_REPEATED: Final = ("where it is `immutable`, a body may repeat what the path says",)
+_REPEATED: Final = "where it is `immutable`, a body may repeat what the path says"
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,8 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
     others = {each.name for each in members or ()}
     said = {each.name: each for each in every_member(endpoint, findings) or ()}
     of_path = said_by_path(findings.survey, endpoint, resource.name)
+    in_path = {name for name, _ in stored_of_path(findings.survey, endpoint, resource.name)}
+    known = in_path.intersection(resource.primary_key) if replaces else set[str]()
     for each in named:
         field = resource.fields.get(each.field)
         if field is not None and field.called is None:
@@ -81,20 +83,17 @@ def check_body(endpoint: stated.Endpoint, resource: Resource, findings: Findings
             findings.say(
                 NOT_THE_CLIENTS, f"`{resource.name}.{field.name}` {why}", Label(each.span, "no client can set it")
             )
-        elif field.name in of_path and not (replaces and _is_repeated(field, endpoint, resource)):
-            findings.say(
-                NOT_THE_CLIENTS,
-                f"`{resource.name}.{field.name}` is what the path of `{endpoint.key}` says",
-                Label(each.span, "no client can set it"),
-                help=("leave it out of the body", *_REPEATED[: replaces and _is_known_by(field, endpoint, resource)]),
-            )
+        elif field.name in of_path and not (field.name in known and resource.is_fixed(field.name)):
+            help = ("leave it out of the body", *([_REPEATED] if field.name in known else []))
+            message = f"`{resource.name}.{field.name}` is what the path of `{endpoint.key}` says"
+            findings.say(NOT_THE_CLIENTS, message, Label(each.span, "no client can set it"), help=help)
         elif field.name in leaves:
             findings.say(NOT_A_BODY, f"the body gives `{field.name}` twice", Label(each.span, "again"))
         else:
             leaves[field.name] = BodyLeaf(each.pointer, field.name, said.get(each.field), each.turn)
             _lost(each, resource, findings)
             check_beside(leaves[field.name], resource, each.span, findings)
-            if replaces and _is_never_taken(field, endpoint, resource):
+            if replaces and field.name not in known and _is_never_taken(field, resource):
                 _never_taken(endpoint, resource, each, findings)
     if named and not leaves and all(_is_hidden(each, resource) for each in named):
         message = f"the body of `{endpoint.key}` names no field that is there"
@@ -115,23 +114,10 @@ def check_set_beside_path(endpoint: stated.Endpoint, resource: Resource, finding
             )
 
 
-def _is_never_taken(field: Field, endpoint: stated.Endpoint, resource: Resource) -> bool:
-    """Whether every request that may replace a row has to give a field of it, and may not change it."""
-    if not field.required or field.on_create is not None or not resource.is_fixed(field.name):
-        return False
-    return not _is_repeated(field, endpoint, resource)
-
-
-def _is_repeated(field: Field, endpoint: stated.Endpoint, resource: Resource) -> bool:
-    """Whether a body by which a row changes may repeat of it what the path says."""
-    return resource.is_fixed(field.name) and _is_known_by(field, endpoint, resource)
-
-
-def _is_known_by(field: Field, endpoint: stated.Endpoint, resource: Resource) -> bool:
-    """Whether it is of the primary key, and the path names it."""
-    named = (each for each in endpoint.segments if isinstance(each, routes.PathName))
-    of_path = {each.led(resource.name, resource.fields) for each in named}
-    return field.name in resource.primary_key and (field.name,) in of_path
+def _is_never_taken(field: Field, resource: Resource) -> bool:
+    """Whether every request that may replace a row has to give a field of it, which the path does not say, and may not
+    change it."""
+    return field.required and field.on_create is None and resource.is_fixed(field.name)
 
 
 def _never_taken(endpoint: stated.Endpoint, resource: Resource, named: _Named, findings: Findings) -> None:
