@@ -12,6 +12,7 @@ from ninefold.checks.findings import Findings
 from ninefold.checks.model import Vocabulary
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import replace
+from ninefold.diagnostics.place import Place
 from ninefold.diagnostics.source import Span
 from ninefold.expressions import scope
 from ninefold.expressions.ast import Invocation, Name, every
@@ -82,6 +83,16 @@ def a_kind(names: Sequence[str]) -> dict[str, Any]:
     return {"type": "string", **({"enum": [*names]} if names else {})}
 
 
+def own_fields(types: Mapping[str, Type], schemas: Mapping[str, Any], place: Place) -> dict[str, Field]:
+    """Fields that the language has itself: stored, and required of nobody."""
+    return {
+        name: Field(
+            name=name, type=type_, schema=schemas[name], place=place, null_shown=False, required=False, stored=True
+        )
+        for name, type_ in types.items()
+    }
+
+
 def with_log(vocabulary: Vocabulary, contract: Contract) -> Vocabulary:
     """Expressions may read `event`, and `all(event)`."""
     shape = ResourceShape(EVENT, ("position",), TYPES, log=scope.Log(kept_for(contract), kinds=kinds_of(contract)))
@@ -114,20 +125,8 @@ def event(span: Span, findings: Findings) -> Resource:
         "payload": {},
     }
     place = findings.place(span)
-    own = {
-        name: Field(
-            name=name,
-            type=type_,
-            schema=schemas[name],
-            place=place,
-            null_shown=False,
-            required=False,  # of nobody: no body gives it
-            stored=True,
-            unique=name in ("position", "id"),
-            immutable=True,
-        )
-        for name, type_ in TYPES.items()
-    }
+    own = {name: replace(each, immutable=True) for name, each in own_fields(TYPES, schemas, place).items()}
+    own |= {name: replace(own[name], unique=True) for name in ("position", "id")}
     return Resource(EVENT, place, ("position",), own, creation_stopped=("nobody writes the log",), log=True)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ninefold.checked.resources import Field, Resource, Seen
-from ninefold.checks.event_log import a_kind, kinds_of
+from ninefold.checks.event_log import a_kind, kinds_of, own_fields
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import Vocabulary
 from ninefold.contract.service import Contract, KindsInVersion
@@ -82,20 +82,11 @@ def subscription(span: Span, findings: Findings) -> Resource:
         SECRET: {"type": "string"},
     }
     place = findings.place(span)
-    fields = {
-        name: Field(
-            name=name,
-            type=type_,
-            schema=schemas[name],
-            place=place,
-            null_shown=False,
-            required=name in ("url", "kinds"),
-            stored=name != SECRET,
-            on_create=Call("uuid", [], Text()) if name == "id" else None,
-            secret="token" if name == SECRET else None,
-        )
-        for name, type_ in _types(findings.contract).items()
-    }
+    fields = own_fields(_types(findings.contract), schemas, place)
+    fields["id"] = replace(fields["id"], on_create=Call("uuid", [], Text()))
+    fields |= {name: replace(fields[name], required=True) for name in ("url", "kinds")}
+    if SECRET in fields:
+        fields[SECRET] = replace(fields[SECRET], stored=False, secret="token")
     if own is not None:
         fields = _in_version(fields, own, called)
     return Resource(SUBSCRIPTION, place, ("id",), fields, subscriptions=True)
