@@ -55,13 +55,15 @@ def test_a_proposal_makes_no_error(path: Path) -> None:
         ("values-that-are-read-as-their-schema-says", "body"),
         ("members-whose-names-are-no-identifiers", "on create"),
         ("todos-of-an-owner", "on create"),
+        ("sessions-that-are-ended", "schemes"),
+        ("sessions-that-are-ended", "editor"),
     ],
 )
 def test_what_is_read_of_it_elsewhere_waits_for_it(of: str, key: str) -> None:
     """A credential that may be issued may be told; rows that refer back, the states in which rows begin, where pages
     begin, what the endpoints that a rate counts declare, what a
     name in a path is, whether a credential is a user-id, all of a resource, a term
-    by which a member of a body is read, a body, and what makes a token are read by others."""
+    by which a member of a body is read, a body, what makes a token, and the schemes that issue are read by others."""
     (path,) = (each for each in ALL if title(each) == of)
     named = [each.names for each in places(tree_of(path.name, path.read_bytes()))]
     proposed = [number for number, names in enumerate(named) if names[-1] == key]

@@ -29,7 +29,7 @@ from ninefold.expressions.tree import Select, Variable, walk
 from ninefold.language import authentication as stated
 from ninefold.language import effects
 from ninefold.language.endpoints import Endpoint, Ends
-from ninefold.language.fact import Shown, StatedNone, value_of
+from ninefold.language.fact import Gap, Proposal, Shown, StatedNone, value_of
 from ninefold.language.verbs import Verb, kind_of
 from ninefold.values import Array, Text
 
@@ -118,7 +118,8 @@ def check_ends(endpoint: Endpoint, kind: Verb, resource: Resource | None, findin
     schemes = {each.name: each for each in findings.survey.schemes}
     owners = {name: value_of(each.issued_to) for name, each in schemes.items()}
     if not any(owner is not None and owner.text == resource.name for owner in owners.values()):
-        if all(each.issued_to is None or isinstance(each.issued_to, Shown) for each in schemes.values()):
+        said = (findings.contract.authentication.schemes, *(each.issued_to for each in schemes.values()))
+        if not any(isinstance(each, Gap | Proposal) for each in said):
             findings.say(
                 ENDS_NOTHING,
                 f"`{endpoint.key}` ends credentials of `{resource.name}`, and none is issued to one",
@@ -167,7 +168,7 @@ def _is_of(scheme: stated.Scheme, resource: str, issued: bool) -> bool:
     owner, matches = value_of(scheme.issued_to), value_of(scheme.matches)
     if owner is not None:
         return owner.text == resource
-    if scheme.issued_to is not None:
+    if scheme.issued_to is not None or isinstance(scheme.matches, Gap | Proposal):
         return True
     return not issued and matches is not None and matches.text.partition(".")[0] == resource
 
