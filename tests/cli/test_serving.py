@@ -131,10 +131,28 @@ def test_a_service_from_start_to_end(tmp_path: Path) -> None:
         assert connection.execute('SELECT count(*) FROM "order"').fetchone() == (1,)
 
 
-@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not there")
+def tried(shown: Sequence[str]) -> list[str]:
+    """The statuses of the lines under Try, which are run one after the other in one shell; what a line asks the reader
+    to take from the answer before it is taken from there."""
+    script = ""
+    for line in shown[shown.index("Try:") + 1 :]:
+        line = line.strip()
+        if told := re.fullmatch(r"(\w+)='the (\w+) of that answer'", line):
+            variable, member = told.groups()
+            line = f'{variable}=$(printf %s "$ANSWER" | sed \'s/.*"{member}":"\\([^"]*\\)".*/\\1/\')'
+        elif line.startswith("curl"):
+            line = f'ANSWER=$({line.replace("curl -i", "curl -s -w %{http_code}")})\necho "$ANSWER"'
+        script += line + "\n"
+    ran = subprocess.run(["bash", "-eu"], input=script, capture_output=True, text=True, check=True)
+    return [line[-3:] for line in ran.stdout.splitlines()]
+
+
+WITH_CURL = pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not there")
+
+
+@WITH_CURL
 def test_every_endpoint_of_the_example_is_served_with_lines_that_a_shell_takes(tmp_path: Path) -> None:
-    """What `make serve` starts. Each line under Try is run, in one shell; what a line asks the reader to take from the
-    answer before it is taken from there."""
+    """What `make serve` starts."""
     # The keys are fetched while the first request waits, and what fetches is loaded: a machine may take long for that.
     patient = tmp_path / "orders.md"
     patient.write_text(ORDERS.read_text().replace("timeout: PT10S", "timeout: PT2M"))
@@ -142,19 +160,50 @@ def test_every_endpoint_of_the_example_is_served_with_lines_that_a_shell_takes(t
         shown = service.announced
         assert sum(line.startswith("served  ") for line in shown) == 13
         assert not any("blocked" in line for line in shown)
-        script, answers = "", 0
-        for line in shown[shown.index("Try:") + 1 :]:
-            line = line.strip()
-            if told := re.fullmatch(r"(\w+)='the (\w+) of that answer'", line):
-                variable, member = told.groups()
-                line = f'{variable}=$(printf %s "$ANSWER" | sed \'s/.*"{member}":"\\([^"]*\\)".*/\\1/\')'
-            elif line.startswith("curl"):
-                line = f'ANSWER=$({line.replace("curl -i", "curl -s -w %{http_code}")})\necho "$ANSWER"'
-                answers += 1
-            script += line + "\n"
-        ran = subprocess.run(["bash", "-eu"], input=script, capture_output=True, text=True, check=True)
-        statuses = [line[-3:] for line in ran.stdout.splitlines()]
-        assert len(statuses) == answers == 5 and set(statuses) <= {"200", "201"}, ran.stdout
+        statuses = tried(shown)
+        assert len(statuses) == 5 and set(statuses) <= {"200", "201"}, statuses
+
+
+@WITH_CURL
+@pytest.mark.parametrize("media_type", ["application/json", "application/x-www-form-urlencoded"])
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        "{type: http, scheme: bearer, matches: user.key}",
+        "{type: apiKey, in: header, name: 'X$Key', matches: user.key}",
+        "{type: apiKey, in: cookie, name: key, matches: user.key}",
+        "{type: apiKey, in: query, name: 'a$key', matches: user.key}",
+    ],
+)
+def test_a_shell_takes_a_credential_and_a_body_in_one_line(tmp_path: Path, scheme: str, media_type: str) -> None:
+    document = tmp_path / "tickets.yaml"
+    document.write_text(
+        f"""
+purpose: Keeps tickets.
+resources:
+  user: {{primary key: id, required: [name], fields: {{
+    id: {{type: integer, on create: serial()}}, key: {{type: string, secret: token, on create: token()}}, name: {{type: string}}}}}}
+  ticket: {{primary key: id, required: [about], fields: {{
+    id: {{type: integer, on create: serial()}}, about: {{type: string}}, more: {{type: string}}}}}}
+states: none
+endpoints:
+  requests: {{media type: {media_type}, unknown members: refused, unknown parameters: refused}}
+  produces: application/json
+  POST /users: {{does: create user, body: [name], responses: {{201: {{key: issued.key}}}}}}
+  POST /tickets: {{does: create ticket, body: [about, more], responses: {{201: ticket}}}}
+  GET /tickets: {{does: list ticket, sort: [id], pages: none, responses: {{200: {{tickets: page.items}}}}}}
+authentication:
+  schemes: {{own: {scheme}}}
+  rows: all
+  permissions: {{POST /users: anyone, all others: own}}
+events: none
+errors: none
+limits: none
+versioning: none
+"""
+    )
+    with serving(tmp_path, document=document) as service:
+        assert tried(service.announced) == ["201", "201", "200"], service.announced
 
 
 def test_a_development_issuer_is_for_this_machine_alone(refused: Refused) -> None:

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from ninefold.cli.announcement import blocked_by
 from ninefold.development.claims import kinds
@@ -237,9 +238,11 @@ def _line(
     """`credential` None: it is the reader's to put in."""
     segments = (segment for segment in route.segments if isinstance(segment, str))
     target = url + "/" + "/".join((*plan.base, *segments))
-    words = ["curl", "-i", shlex.quote(target)]
-    if scheme is not None:
-        words += _credential(scheme, credential)
+    words = ["curl", "-i"]
+    if scheme is None:
+        words.append(shlex.quote(target))
+    else:
+        words += _authenticated(target, scheme, credential)
     if route.body is not None and not route.body.optional:
         body = sample(route.body.schema)
         if body is None:
@@ -257,31 +260,34 @@ def _line(
     return " ".join(words)
 
 
-def _credential(scheme: Scheme, known: str | None) -> list[str]:
-    """The option that carries a credential: one that is `known`, or one that is the reader's to put in, from the
-    environment."""
+def _authenticated(target: str, scheme: Scheme, known: str | None) -> list[str]:
+    """A URL, and the option that carries a credential: one that is `known`, or one that is the reader's to put in, from
+    the environment. In the query it stands in the URL: curl has options for that which old ones do not know, or which
+    take the body for a part of the query."""
 
     def behind(text: str) -> str:
         return _before_variable(text, scheme) if known is None else shlex.quote(text + known)
 
+    url = shlex.quote(target)
     if isinstance(scheme.verified, Password):
-        return ["-u", behind("")]
+        return [url, "-u", behind("")]
     match scheme.where:
         case "authorization":
-            return ["-H", behind(f"Authorization: {scheme.auth_scheme} ")]
+            return [url, "-H", behind(f"Authorization: {scheme.auth_scheme} ")]
         case "header":
-            return ["-H", behind(f"{scheme.name}: ")]
+            return [url, "-H", behind(f"{scheme.name}: ")]
         case "cookie":
-            return ["-b", behind(f"{scheme.name}=")]
+            return [url, "-b", behind(f"{scheme.name}=")]
         case "query":
-            return ["-G", "--data-urlencode", behind(f"{scheme.name}=")]
+            named = f"{target}?{quote(scheme.name, safe='')}="
+            return [_before_variable(named, scheme) if known is None else shlex.quote(named + quote(known, safe=""))]
         case "certificate":
-            return ["--cert", behind("")]
+            return [url, "--cert", behind("")]
 
 
 def _before_variable(text: str, scheme: Scheme) -> str:
     """One word of a shell. A header's name may hold what a shell obeys (RFC 9110 5.6.2): it is then quoted apart."""
-    plain = re.fullmatch(r"[\w:= -]*", text, re.ASCII)
+    plain = re.fullmatch(r"[\w:= /?.%~-]*", text, re.ASCII)
     return f'"{text}${_variable(scheme)}"' if plain else f'{shlex.quote(text)}"${_variable(scheme)}"'
 
 
