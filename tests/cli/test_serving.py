@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,7 +182,8 @@ def test_a_shell_takes_a_credential_and_a_body_in_one_line(tmp_path: Path, schem
 purpose: Keeps tickets.
 resources:
   user: {{primary key: id, required: [name], fields: {{
-    id: {{type: integer, on create: serial()}}, key: {{type: string, secret: token, on create: token()}}, name: {{type: string}}}}}}
+    id: {{type: integer, on create: serial()}}, key: {{type: string, secret: token, on create: token()}},
+    name: {{type: string}}}}}}
   ticket: {{primary key: id, required: [about], fields: {{
     id: {{type: integer, on create: serial()}}, about: {{type: string}}, more: {{type: string}}}}}}
 states: none

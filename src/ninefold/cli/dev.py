@@ -33,6 +33,7 @@ from ninefold.cli.commands import (
 )
 from ninefold.cli.document import load
 from ninefold.cli.failures import at, rule_in_words
+from ninefold.cli.logs import WITHOUT_TIME, log_to_stderr
 from ninefold.cli.operator_values import functions_of, issuers_usable, operator_values
 from ninefold.cli.sockets import bound, guard_of, url
 from ninefold.cli.terminal import Unusable, complain, is_coloured, reason, say, show
@@ -189,7 +190,7 @@ class Developing:
 
     async def run(self, sockets: tuple[socket, socket]) -> None:
         """Serve until the stop is asked for. The sockets are bound already."""
-        logging.basicConfig(level=logging.ERROR, format="%(levelname)s %(name)s: %(message)s")
+        log_to_stderr(logging.ERROR, WITHOUT_TIME)
         watch = Watch(Path(self.wanted.file))
         await self.follow()
         watching = asyncio.create_task(self._watch(watch))

@@ -15,6 +15,7 @@ from socket import socket
 from typing import Any, Literal
 
 from ninefold.cli import behind
+from ninefold.cli.logs import log_to_stderr
 from ninefold.cli.sockets import tls_context
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.service import ServicePlan
@@ -34,8 +35,6 @@ from ninefold.runtime.store.page import Page
 from ninefold.runtime.store.reading import Beside
 
 log = logging.getLogger("ninefold.server")
-
-LOG_FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,7 @@ def _elsewhere(**arguments: Any) -> None:
 def main() -> None:
     """Arguments: descriptors of the channel, of the socket for handles, of the page, and of what listens."""
     channel, handles, page, *listening = map(int, sys.argv[1:])
-    logging.basicConfig(level=logging.WARNING, format=LOG_FORM)
+    log_to_stderr()
     sockets = [socket(fileno=each) for each in listening]
     for each in sockets:
         # Whether a socket blocks all processes have together that have it; a copy would make it so again, for all.

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from ninefold.cli.behind import written_behind
 from ninefold.cli.leading_on import leads_on
+from ninefold.cli.logs import log_to_stderr
 from ninefold.cli.readers import Readers
 from ninefold.cli.service import Offer, Serving, say_rows
 from ninefold.cli.sockets import url
@@ -82,7 +83,7 @@ def over(serving: Serving, offer: Offer, path: str, sockets: tuple[socket, socke
     try:
         served.counts = serving.counts(opening.database)
         serving.announce(offer, opening, misfits, addresses, served.counts, identity)
-        logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+        log_to_stderr()
         run.run(lambda: served.run((service,), door, (operator,)))
         lines.flush()
         if served.taken is not None:

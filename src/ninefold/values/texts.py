@@ -81,3 +81,11 @@ def _boolean_of(written: str) -> Value:
 
 def _nothing_of(written: str) -> Value:
     raise Invalid("type", "not a value that a text can give")
+
+
+def apart(*parts: str) -> str:
+    """Texts as one, with `/` between them, which no others give: what of several could be taken for that is escaped as
+    in a URI (RFC 3986 2.1). One is itself."""
+    if len(parts) == 1:
+        return parts[0]
+    return "/".join(part.replace("%", "%25").replace("/", "%2F") for part in parts)

@@ -1,7 +1,8 @@
 """The access log: one line a request.
 
 It says which endpoint, not which URL, and who by identifier: no path or query value, no credential, no body and no
-field of a row is in it, whatever the contract calls secret.
+other field of a row is in it, whatever the contract calls secret. A client may have chosen its identifier, and chooses
+the method: neither makes a line long, ends one, or is obeyed by a terminal.
 """
 
 from __future__ import annotations
@@ -14,9 +15,13 @@ from typing import Literal, Protocol, TypeAlias
 import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.render import visible
 
 LONGEST_METHOD = 32
 """Characters of a method that are written."""
+
+LONGEST_CALLER = 256
+"""Characters of an identifier that are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ def lines(form: Literal["text", "json"], document: str = "line") -> Callable[[Re
 
 
 def _text(document: str, record: Record) -> str:
-    who = "anyone" if record.scheme is None else f"{record.scheme}:{record.caller or '-'}"
+    who = "anyone" if record.scheme is None else _who(record.scheme, record.caller)
     reasons = "; ".join(_reasons(document, record)) if record.reasons else ""
     return (
         f"{record.time} {record.address} {who} {_route(record.method, record.route)} {record.status or 'gone'}"
@@ -74,14 +79,21 @@ def _route(sent: str, route: str | None) -> str:
     """`GET /orders/{id}`; a HEAD or OPTIONS request says its own method before it."""
     if not sent:
         return "(no request)"
-    method = _method(sent)
+    method = _begin(sent, LONGEST_METHOD)
     if route is None:
         return f"{method} (no such path)"
     return route if route.startswith(method + " ") else f"{method} {route}"
 
 
-def _method(method: str) -> str:
-    return method if len(method) <= LONGEST_METHOD else method[:LONGEST_METHOD] + "…"
+@lru_cache(4096)
+def _who(scheme: str, caller: str | None) -> str:
+    """`key:ada`, in one word."""
+    named = "-" if caller is None else _begin(caller, LONGEST_CALLER)
+    return visible(f"{scheme}:{named}").replace(" ", "\N{SYMBOL FOR SPACE}")
+
+
+def _begin(text: str, most: int) -> str:
+    return text if len(text) <= most else text[:most] + "…"
 
 
 def _json(record: Record) -> str:
@@ -90,8 +102,8 @@ def _json(record: Record) -> str:
             "time": record.time,
             "address": record.address,
             "scheme": record.scheme,
-            "caller": record.caller,
-            "method": _method(record.method),
+            "caller": None if record.caller is None else _begin(record.caller, LONGEST_CALLER),
+            "method": _begin(record.method, LONGEST_METHOD),
             "route": record.route,
             "status": record.status,
             "bytes": record.bytes,

@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 
 from ninefold.runtime.operations.flow import Next, Recall, Select, Wait
-from ninefold.runtime.request.schemes import Caller
+from ninefold.runtime.request.schemes import NOBODY, Caller
 from ninefold.runtime.store.protocol import BoundStatement, Known, Row, Stored
 from ninefold.sql.nodes import WROTE
 
@@ -65,13 +65,12 @@ def wrote(caller: Caller, address: str) -> BoundStatement:
     address; one that is not known may be anybody there."""
     if caller.identity is None:
         return WROTE, [_place(f"from {address}")] * 2
-    return WROTE, [_place(caller.name), _place(f"nobody from {address}")]
+    return WROTE, [_place(caller.name), _place(NOBODY.named(address))]
 
 
 def places(caller: Caller, address: str) -> tuple[int, ...]:
     """Where it is noted that a caller writes."""
-    who = f"nobody from {address}" if caller.identity is None else caller.name
-    return _place(who), _place(f"from {address}")
+    return _place(caller.named(address)), _place(f"from {address}")
 
 
 def _place(name: str) -> int:

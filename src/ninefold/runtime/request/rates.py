@@ -29,6 +29,7 @@ from ninefold.runtime.messages.message import HeaderFields, Request, header_valu
 from ninefold.runtime.request.algorithms import Algorithm, FixedWindow, SlidingWindow, Standing, TokenBucket
 from ninefold.runtime.request.schemes import Caller
 from ninefold.runtime.store.protocol import Changes
+from ninefold.values.texts import apart
 
 MOST = 4_000_000
 """Numbers that the states of one rate hold at most, of some 16 bytes each with what finds them."""
@@ -83,7 +84,7 @@ class Rate:
 
     def named_state(self, key: Key) -> bytes:
         """What the state of a key is called among those of all nodes."""
-        return sha256(f"{self._algorithm} {self.name} {key}".encode("utf-8", "surrogateescape")).digest()
+        return sha256(apart(str(self._algorithm), self.name, key).encode("utf-8", "surrogateescape")).digest()
 
     def read(self, stored: bytes | None, now: int) -> tuple[Any, int]:
         """A state that nodes have together, and the time: no clock goes back behind what was counted by another."""
@@ -167,8 +168,7 @@ def _key(of: plan.Counted) -> KeyOf:
 
 
 def _caller(caller: Caller, address: str, env: Env) -> Key:
-    """Who called, by scheme and row; where no credential was accepted, the address is all there is to tell by."""
-    return f"address {address}" if caller.identity is None else caller.name
+    return caller.named(address)
 
 
 def _value(evaluate: Callable[[Env], Any]) -> KeyOf:

@@ -25,6 +25,7 @@ from ninefold.runtime.request.proofs import LEEWAY, Certificate, claim_values, l
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.statements import Kept, Prepared, RowReader
 from ninefold.values import Invalid
+from ninefold.values.texts import apart
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -46,15 +47,19 @@ class Caller(msgspec.Struct, frozen=True):
     root: Mapping[str, Any] = {}
     """What expressions read as `caller`."""
     name: str = ""
-    """What tells it from all callers of whatever scheme, where it has an identity."""
+    """What tells it from all callers of whatever scheme, where it has an identity, and from who has none."""
     scheme: str | None = None
     """`who`, as logs show it: of whom nothing but that is known, nothing."""
 
     def __post_init__(self) -> None:
-        msgspec.structs.force_setattr(self, "name", f"{self.who} {self.identity}")
+        msgspec.structs.force_setattr(self, "name", apart(self.who, self.identity or ""))
         msgspec.structs.force_setattr(self, "scheme", None if self.identity is None else self.who)
         root = self.values if self.credential is None else {"credential": self.credential, **self.values}
         msgspec.structs.force_setattr(self, "root", root)
+
+    def named(self, address: str) -> str:
+        """What tells it from all others; where it has no identity, the address is all there is to tell by."""
+        return apart("nobody", "from", address) if self.identity is None else self.name
 
 
 MOST_KEPT = 10_000
@@ -104,11 +109,11 @@ class Rows:
         kept = json.loads(found[0]) if isinstance(found[0], str) else []
         return found[1:], tuple(each for each in self.scopes if each in kept)
 
-    def identity(self, found: Mapping[str, Any]) -> str | None:
-        return "/".join(str(found.get(field, "")) for field in self._key) or None
+    def identity(self, found: Mapping[str, Any]) -> str:
+        return apart(*(str(found.get(each, "")) for each in self._key))
 
-    def logged(self, found: Mapping[str, Any]) -> str | None:
-        return "/".join(MASK if each in self._sensitive else str(found.get(each, "")) for each in self._key) or None
+    def logged(self, found: Mapping[str, Any]) -> str:
+        return apart(*(MASK if each in self._sensitive else str(found.get(each, "")) for each in self._key))
 
 
 class Tokens(Rows):
@@ -266,7 +271,7 @@ class Scheme:
         """The caller whose certificate it is. `row`: as `again` gives it, where the scheme looks one up."""
         rows, env = self.rows, {**env, "claims": certificate.claims}
         if rows is None or row is None:
-            identity = about({"iss": certificate.claims["issuer"], "sub": certificate.claims["subject"]}, "")
+            identity = _beginning(apart(certificate.claims["issuer"], certificate.claims["subject"]))
             return Caller(self.name, self._added({}, env), identity, certificate.until, identity)
         found = rows.read(row)
         values = self._added({rows.resource: found}, env)
@@ -338,7 +343,10 @@ def about(claims: Mapping[str, Any], token: str) -> str:
     """Who a token is about, without saying it: of the issuer and its name for the caller, which may be an address of
     theirs, the beginning of a SHA-256 digest. A token that names nobody is about its bearer alone."""
     subject = claims.get("sub")
-    named = f"{claims['iss']} {subject}" if subject is not None else token
+    return _beginning(f"{claims['iss']} {subject}" if subject is not None else token)
+
+
+def _beginning(named: str) -> str:
     return sha256(named.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
