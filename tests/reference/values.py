@@ -68,6 +68,8 @@ def anything(value: Any, at: Path) -> Any:
 
 def integer(value: Any, at: Path = ()) -> int:
     whole = int(value)
+    if whole != value:
+        raise Broken("type", at)
     if not -(2**63) <= whole < 2**63:
         raise Broken("range", at)
     return whole

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from decimal import Decimal
 from math import isfinite
 from typing import Any, Final, Literal, TypeAlias
 
@@ -130,8 +131,9 @@ def integer(value: object) -> int:
 
 
 def number(value: object) -> float:
-    """A finite double (IEEE 754). There is one zero: SQLite does not keep the sign of another."""
-    if type(value) is not float and type(value) is not int:
+    """A finite double (IEEE 754), also of a decimal as `json_numbers.as_written` gives it. There is one zero: SQLite
+    does not keep the sign of another."""
+    if type(value) is not float and type(value) is not int and type(value) is not Decimal:
         raise Invalid("type", "not a number")
     try:
         result = float(value)
@@ -214,7 +216,7 @@ def anything(value: object) -> Value:
             return value
         case int():
             return integer(value)
-        case float():
+        case float() | Decimal():
             return number(value)
         case str():
             return text(value)

@@ -57,18 +57,19 @@ def as_written(written: str) -> int | float | Decimal:
 def as_doubles(document: Any) -> Any:
     """What is given with the doubles that its numbers are kept as, where `as_written` has decimals; itself, where it
     has none."""
-    return _as_doubles(document) if _has_decimals([document]) else document
+    return _as_doubles(document) if has_decimals([document]) else document
 
 
 _OF_PARTS: Final = frozenset({dict, list})
 
 
-def _has_decimals(parts: Collection[Any]) -> bool:
+def has_decimals(parts: Collection[Any]) -> bool:
+    """Whether `as_written` has a decimal anywhere among these."""
     kinds = set(map(type, parts))
     if Decimal in kinds or kinds.isdisjoint(_OF_PARTS):
         return Decimal in kinds
     inner = [each for each in parts if type(each) in _OF_PARTS]
-    return any(_has_decimals(each.values() if type(each) is dict else each) for each in inner)
+    return any(has_decimals(each.values() if type(each) is dict else each) for each in inner)
 
 
 def _as_doubles(document: Any) -> Any:

@@ -37,7 +37,6 @@ from ninefold.runtime.messages.violations import (
 from ninefold.runtime.messages.weight import per_byte
 from ninefold.runtime.messages.whole import Whole
 from ninefold.values import Array, Invalid, Row, Type, Value, json_reader, optional, to_json
-from ninefold.values.json_numbers import as_doubles
 from ninefold.values.of_schemas import from_schema
 
 
@@ -254,7 +253,6 @@ class Body:
         if len(failures) > MOST:
             # Not all has been looked at: of what is not known to be wrong it is asked whether it is.
             refused |= {each.pointer for each, node in self._given if not self._is_valid(document, each.pointer, node)}
-        document = as_doubles(document)  # what is written is judged, and this is kept
         values: dict[str, Value] = {}
         for each in self._fields:
             found = at(document, each.pointer)

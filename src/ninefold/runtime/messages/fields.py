@@ -11,7 +11,6 @@ from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.operations import no_value
 from ninefold.expressions.tree import Typed
 from ninefold.values import Invalid, Type, Value, json_reader
-from ninefold.values.json_numbers import as_doubles
 from ninefold.values.texts import text_reader
 
 ABSENT = object()
@@ -59,7 +58,7 @@ class Field:
         if self.normal is None or found is ABSENT:
             return True
         try:
-            value = self.read(as_doubles(found))
+            value = self.read(found)
         except Invalid:
             return True
         try:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
 from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 from ninefold.runtime.messages import json_text
 from ninefold.values import GREATEST_INTEGER, LEAST_INTEGER, Array, Boolean, Integer, Invalid, Number, Type
-from ninefold.values.json_numbers import as_doubles
 from ninefold.values.texts import from_text
 
 MEDIA_TYPE = "application/x-www-form-urlencoded"
@@ -102,9 +102,9 @@ def _one(text: Any, type_: Type) -> Any:
 def _beyond(text: str, type_: Integer | Number) -> Any:
     """A number beyond its type, as JSON has it: it is a number all the same, which no bound admits."""
     try:
-        value = as_doubles(json_text.parse(text.encode()))
+        value = json_text.parse(text.encode())
     except ValueError:
         return text
     is_beyond = type(value) is int and not LEAST_INTEGER <= value <= GREATEST_INTEGER
-    is_number = is_beyond or (type(value) is float and isinstance(type_, Number))
+    is_number = is_beyond or (isinstance(value, float | Decimal) and isinstance(type_, Number))
     return value if is_number and text == text.strip() else text

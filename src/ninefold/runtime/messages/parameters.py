@@ -24,7 +24,6 @@ from ninefold.runtime.messages.schemas import Schemas
 from ninefold.runtime.messages.violations import MOST, Broken, Path, broken
 from ninefold.runtime.messages.weight import per_byte
 from ninefold.values import GREATEST_INTEGER, Array, Integer, Invalid, Type, Value, json_reader
-from ninefold.values.json_numbers import as_doubles
 from ninefold.values.texts import from_text
 
 Query: TypeAlias = Mapping[str, Sequence[str]]
@@ -131,7 +130,7 @@ def _json(read: Callable[[Any], Value], schemas: Schemas, texts: Sequence[str]) 
     if wrong:
         return (), wrong
     try:
-        return (read(as_doubles(document)),), ()
+        return (read(document),), ()
     except Invalid as invalid:
         return _refused(invalid.rule, invalid.path)
 

@@ -15,6 +15,7 @@ from ninefold.runtime.messages.fields import Field
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.messages.schemas import Schemas
 from ninefold.values import Invalid, Value
+from ninefold.values.json_numbers import has_decimals
 
 
 class Given(Struct, frozen=True):
@@ -53,8 +54,8 @@ class Plain:
         """None: it is to be looked at more closely, and nothing has become of it."""
         if type(document) is not dict or not (self._known is None or self._known.issuperset(document)):
             return None
-        if not self._is_valid(document):
-            return None
+        if has_decimals(document.values()) or not self._is_valid(document):
+            return None  # of decimals it is asked whether what is kept of them is valid as well
         there = tuple(filter(document.__contains__, self._members))
         try:
             return (self._ways.get(there) or self._way(there))(document)
