@@ -246,6 +246,18 @@ def deep(provider: Provider) -> str:
     return signed({"alg": "RS256", "kid": "one"}, b"[" * 9_000 + b"]" * 9_000, provider.keys["one"])
 
 
+def written(**times: str) -> Callable[[Provider], str]:
+    """A token with claims that Python would write in another way."""
+
+    def token(provider: Provider) -> str:
+        claims = json.dumps(provider.claims(**dict.fromkeys(times, "WRITTEN")))
+        for each in times.values():
+            claims = claims.replace('"WRITTEN"', each, 1)
+        return signed({"alg": "RS256", "kid": "one"}, claims.encode(), provider.keys["one"])
+
+    return token
+
+
 BAD: dict[str, Callable[[Provider], str]] = {
     "another audience": changed(aud="shipping"),
     "no audience": changed(aud=None),
@@ -258,6 +270,9 @@ BAD: dict[str, Callable[[Provider], str]] = {
     "no end": changed(exp=None),
     "an end that is no time": changed(exp="tomorrow"),
     "an end that is true": changed(exp=True),
+    "an end beyond all numbers": changed(exp=10**400),
+    "an end beyond all doubles": written(exp="1e400"),
+    "a beginning before all doubles": written(nbf="-1e400"),
     "not yet valid": changed(nbf=NOW + 30 * 86_400),
     "a beginning that is no time": changed(nbf="now"),
     "made in the future": changed(iat=NOW + 30 * 86_400),

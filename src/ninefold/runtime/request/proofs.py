@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.messages.json_text import parse
-from ninefold.values import Invalid, anything
+from ninefold.values import Invalid, anything, number
 from ninefold.values.json_numbers import as_doubles
 
 if TYPE_CHECKING:
@@ -96,9 +96,10 @@ def claim_values(claims: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def scopes_of(claims: Mapping[str, Any]) -> tuple[str, ...]:
-    """The scopes of a token: `scope`, names with spaces between them (RFC 8693 4.2, RFC 9068 2.2.3), or `scp`, as some
-    issuers call it, such names or an array of them."""
-    granted = claims.get("scope", claims.get("scp"))
+    """The scopes of a token: `scope`, names with spaces between them (RFC 8693 4.2, RFC 9068 2.2.3), or, without it,
+    `scp`, as some issuers call it, such names or an array of them."""
+    scope = claims.get("scope")
+    granted = claims.get("scp") if scope is None else scope if isinstance(scope, str) else ()
     names = granted.split(" ") if isinstance(granted, str) else granted if isinstance(granted, list) else ()
     return tuple(dict.fromkeys(name for name in names if isinstance(name, str) and name))
 
@@ -121,9 +122,12 @@ def _object(data: bytes | None) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _time(value: Any) -> float | int | None:
-    """A NumericDate (RFC 7519 2)."""
-    return value if type(value) in (int, float) else None
+def _time(value: Any) -> float | None:
+    """A NumericDate (RFC 7519 2); None: it is none, or beyond a double, and no time."""
+    try:
+        return number(value)
+    except Invalid:
+        return None
 
 
 MOST_KEYS = 100
