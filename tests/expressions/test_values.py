@@ -25,7 +25,7 @@ from ninefold.values import (
     Value,
     duration,
     duration_text,
-    from_json,
+    json_reader,
     timestamp,
     to_json,
 )
@@ -56,7 +56,7 @@ LINE = Object(members={"at": Timestamp(), "n": Integer(), "x": Number(nullable=T
     ],
 )
 def test_json_to_python(type_: Type, given_: object, value: Value) -> None:
-    found = from_json(type_, given_)
+    found = json_reader(type_)(given_)
     assert found == value and type(found) is type(value)
     assert str(found) == str(value)
 
@@ -90,7 +90,7 @@ def test_json_to_python(type_: Type, given_: object, value: Value) -> None:
 )
 def test_what_is_no_value_of_a_type(type_: Type, given_: object, rule: str, path: tuple[Any, ...]) -> None:
     with pytest.raises(Invalid) as raised:
-        from_json(type_, given_)
+        json_reader(type_)(given_)
     assert (raised.value.rule, raised.value.path) == (rule, path)
 
 
@@ -146,11 +146,11 @@ TYPES = st.sampled_from(
 @given(TYPES, JSON)
 def test_what_is_accepted_is_stored_and_read_back_as_it_was(type_: Type, given_: object) -> None:
     try:
-        value = from_json(type_, given_)
+        value = json_reader(type_)(given_)
     except Invalid:
         return
     assert from_sqlite(type_, to_sqlite(type_, value)) == value
-    assert from_json(type_, to_json(type_, value)) == value
+    assert json_reader(type_)(to_json(type_, value)) == value
 
 
 @given(st.datetimes(), st.integers(-23, 23), st.integers(0, 59))

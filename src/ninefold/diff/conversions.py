@@ -21,7 +21,7 @@ from ninefold.expressions.tree import Constant, words
 from ninefold.language.fact import value_of
 from ninefold.language.resources import Field
 from ninefold.pipeline import Loaded
-from ninefold.values import Invalid, Text, from_json, required
+from ninefold.values import Invalid, Text, json_reader, required
 
 Beside: TypeAlias = tuple[tuple[str, str], ...]
 """Keys of a change with their values, as they are written."""
@@ -180,7 +180,7 @@ def _comes_back(old: Checked | None, derived: Checked | None, resource: str, nam
         [schema] = [each.schema for each in was.fields.values() if each.called == name]
         store = compile(own.seen.stored)
         for each in _samples(schema):
-            value = from_json(required(own.seen.given), each)
+            value = json_reader(required(own.seen.given))(each)
             if show({resource: {own.name: store({"value": value})}}) != value:
                 return False
     except (EvaluationError, Invalid):

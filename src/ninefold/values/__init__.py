@@ -297,11 +297,6 @@ def _object_reader(type_: Object) -> Callable[[object], Value]:
     return read
 
 
-def from_json(type_: Type, value: object) -> Value:
-    """The Python value of a decoded JSON value; raises `Invalid`. Where it is hot, keep a `json_reader`."""
-    return json_reader(type_)(value)
-
-
 # ── Python to JSON ────────────────────────────────────────────────────────────────────────────────────────
 
 _encoder: Final = msgspec.json.Encoder()
