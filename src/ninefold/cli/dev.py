@@ -345,7 +345,10 @@ class Developing:
             say(f"database: {visible(words)}")
         if made.carried is not None:
             count = made.carried.rows
-            say(f"the database was made anew: {count:,} {'row' if count == 1 else 'rows'} carried over")
+            if not made.carried.needless:
+                say(f"the database was made anew: {count:,} {'row' if count == 1 else 'rows'} carried over")
+            elif made.carried.given_up:
+                say("what earlier saves left behind:")
             for words in (*made.carried.left, *made.carried.back, *made.carried.given_up):
                 say(f"  {visible(words)}")
             if made.carried.left:

@@ -15,7 +15,9 @@ from ninefold.expressions.evaluate import EvaluationError, compile
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.writes import Assign
 from ninefold.runtime.operator.rows import Caller, stated_rows
-from ninefold.runtime.store.carry_over import Beside, CarriedOver, NotCarried, NotMade, carry_over, has_another_shape
+from ninefold.runtime.store import left_behind
+from ninefold.runtime.store.carry_over import Beside, CarriedOver, NotCarried, NotMade, carry_over
+from ninefold.runtime.store.file import Held, lock
 from ninefold.runtime.store.protocol import Refused, Stored
 from ninefold.runtime.store.sqlite import Opened, open_sqlite
 from ninefold.values.stored import from_sqlite, to_sqlite
@@ -64,12 +66,14 @@ def prepared(path: Path, plan: ServicePlan, caller: Caller, now: float | None = 
     """Open the database of a plan: as it is, with what can be added, or made anew with the rows that still fit and with
     those that earlier saves left behind and that fit again. `now`: seconds of the clock."""
     left = _beside(path, ".left")
-    if not (left.exists() and _is_of_another_shape(path, plan)):
+    if not (left_behind.waits(left) and _is_free(path)):
         opening = open_sqlite(str(path), plan.schema, stated_rows(plan, caller))
         if isinstance(opening, Opened):
             return Prepared(opening)
         if opening.held:
             return opening
+    # Whether what waits fits now is known when it is tried: that may depend on the other rows alone. And it comes
+    # before what is added to the database: else a row that the contract states would be there twice.
     carried, anew = None, ""
     new, after = _beside(path, ".new"), _beside(path, ".left.new")
     since = time.time() if now is None else now
@@ -81,13 +85,7 @@ def prepared(path: Path, plan: ServicePlan, caller: Caller, now: float | None = 
             carried = carry_over(path, new, plan.schema, _Maker(plan, caller).value, beside)
         except NotCarried as error:
             anew = str(error)
-        if carried is None:
-            _set_aside(path)
-        else:
-            # What is left behind is on the disk before the database goes that has it.
-            os.replace(after, left)
-            remove(path)
-            os.replace(new, path)
+        _put_in_place(path, carried, beside)
     except NotMade as error:
         return Refused(f"the database {path} cannot be made anew: {error}", help=_FRESH)
     except OSError as error:
@@ -98,11 +96,32 @@ def prepared(path: Path, plan: ServicePlan, caller: Caller, now: float | None = 
     return opening if isinstance(opening, Refused) else Prepared(opening, carried, anew)
 
 
-def _is_of_another_shape(path: Path, plan: ServicePlan) -> bool:
-    try:
-        return path.exists() and has_another_shape(path, plan.schema)
-    except NotCarried:
+def _put_in_place(path: Path, carried: CarriedOver | None, beside: Beside) -> None:
+    """What was made beside a database goes to its place. Raises OSError."""
+    new = _beside(path, ".new")
+    if carried is None:
+        _set_aside(path)
+    elif carried.needless:
+        # The log of events and the like would not be in the new one.
+        left_behind.give_up(beside.before, beside.until)
+        remove(new)
+        remove(beside.after)
+    else:
+        # What is left behind is on the disk before the database goes that has it.
+        os.replace(beside.after, beside.before)
+        remove(path)
+        os.replace(new, path)
+
+
+def _is_free(path: Path) -> bool:
+    """Whether the database is there, and nobody serves it."""
+    if not path.exists():
         return False
+    try:
+        lock(path).release()
+    except (Held, OSError):
+        return False
+    return True
 
 
 def _set_aside(path: Path) -> None:

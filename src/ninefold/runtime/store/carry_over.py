@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import TypeAlias
@@ -18,22 +17,23 @@ from typing import TypeAlias
 import apsw
 import msgspec
 
-from ninefold.diagnostics.frozen import dataclass
-from ninefold.plan.environment import REVISION_COLUMN
-from ninefold.plan.schema import Column, Schema, Table
+from ninefold.diagnostics.frozen import dataclass, replace
+from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
+from ninefold.plan.schema import Column, Reference, Schema, Table
 from ninefold.runtime.store import left_behind, record, tables
 from ninefold.runtime.store.connections import words
-from ninefold.runtime.store.left_behind import Cells, Left, LeftBehind, LeftOfRows
+from ninefold.runtime.store.left_behind import Cell, Cells, Left, LeftBehind, LeftOfRows, Taken
+from ninefold.runtime.store.placing import Make, Place, Placed, Stays
 from ninefold.runtime.store.protocol import Stored
 from ninefold.sql import credentials
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade import shape
 from ninefold.upgrade.changes import changes
+from ninefold.upgrade.steps import aside_name
 from ninefold.values import Text, Type
 
-Make: TypeAlias = Callable[[str, str, Mapping[str, Stored]], Stored]
-"""The value of a new column that has to have one: of a table, a column, and the row that is carried over, by column.
-None: there is none."""
+_Known: TypeAlias = tuple[str, tuple[Stored, ...]]
+"""A row of the new database: its table, and by which values it is known there."""
 
 
 class NotCarried(Exception):
@@ -47,12 +47,14 @@ class NotMade(Exception):
 @dataclass(frozen=True, slots=True)
 class CarriedOver:
     """`rows` were carried over. `left` says what was not, and why, a sentence each; `back` what earlier carryings over
-    had left behind and is in its place again; `given_up` what was left too long ago to be kept any more."""
+    had left behind and is in its place again; `given_up` what was left too long ago to be kept any more, or whose row
+    has got another value. `needless`: the shape is the same, and so are all rows; what was left stays where it is."""
 
     rows: int
     left: tuple[str, ...]
     back: tuple[str, ...] = ()
     given_up: tuple[str, ...] = ()
+    needless: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +66,6 @@ class Beside:
     after: Path
     now: float
     until: float
-
-
-def has_another_shape(source: Path, schema: Schema) -> bool:
-    """Whether the database `source` was made for another shape than that of the schema. Raises NotCarried."""
-    try:
-        connection = apsw.Connection(str(source), flags=apsw.SQLITE_OPEN_READONLY)
-    except apsw.Error as error:
-        raise NotCarried(words(error)) from None
-    try:
-        return not changes(_stored(connection)[0], schema).same
-    finally:
-        connection.close()
 
 
 def carry_over(source: Path, target: Path, schema: Schema, make: Make, beside: Beside) -> CarriedOver:
@@ -135,17 +125,23 @@ class _Copy:
         beside: Beside,
     ) -> None:
         self._old, self._new = old, new
-        self._stored = {table.name: table for table in stored.tables}
-        self._issued = frozenset(stored.credentials)
+        self._is_same = changes(stored, schema).same
+        self._issued = frozenset(stored.credentials) & {table.name for table in stored.tables}
         self._scoped = frozenset(stored.scoped)
+        self._stored = {table.name: (table, table.name) for table in stored.tables}
+        self._stored |= {table.name: (table, aside_name(table.name)) for table in stored.aside}
+        self._hidden = {table.name for table in stored.aside}
         self._schema = schema
-        self._machines = {table.name: table.machine for table in schema.tables}
-        self._make = make
+        self._wanted = shape.shape(schema)
+        self._places = {table.name: Place(new, table, schema, make) for table in self._wanted.tables}
         self._after = after
         self._beside = beside
         self._left: list[str] = []
-        self._back: Counter[str] = Counter()
+        self._left_hidden: list[str] = []
+        self._rows_back: dict[_Known, float] = {}
+        self._values_back: dict[tuple[_Known, str], float] = {}
         self._given_up: Counter[str] = Counter()
+        self._overtaken: Counter[str] = Counter()
         self._without_place: Counter[str] = Counter()
 
     def all(self, key: bytes) -> CarriedOver:
@@ -156,37 +152,47 @@ class _Copy:
         record.create(self._new, shape.encode_shape(self._schema), key)
         for statement in tables.create_schema(self._schema):
             self._new.execute(statement)
-        wanted = shape.shape(self._schema)
         before = self._left_before()
         of_rows = defaultdict[str, LeftOfRows](LeftOfRows)
         for left in before:
-            if left.key:
+            if left.key is not None:
                 of_rows[left.resource].add(left)
-        for table in wanted.tables:
-            if table.name in self._stored:
-                self._table(self._stored[table.name], table, of_rows[table.name])
-        for name in self._stored.keys() - {table.name for table in wanted.tables}:
-            self._without_table(self._stored[name])
+        for name, (table, called) in self._stored.items():
+            if name in self._places:
+                self._table(table, called, self._places[name], of_rows[name])
+            else:
+                self._without_table(table, called)
         for left in before:
-            if not left.key:
-                now = next((table for table in wanted.tables if table.name == left.resource), None)
-                self._again(left, now, of_rows[left.resource])
+            if left.key is None:
+                self._again(left, self._places.get(left.resource), of_rows[left.resource])
         for left in chain.from_iterable(map(LeftOfRows.rest, of_rows.values())):
             self._keep(left)
         for why, count in self._without_place.items():
             self._leave(count, why, "value")
-        self._references(wanted)
-        for name in wanted.credentials:
-            if name in self._issued and name in self._stored:
+        self._references()
+        for name in self._wanted.credentials:
+            if name in self._issued:
                 self._credentials(name)
-        rows = sum(self._count(self._new, table.name) for table in wanted.tables)
+        rows = sum(self._count(self._new, table.name) for table in self._wanted.tables)
         self._new.execute("COMMIT")
-        return CarriedOver(rows, tuple(self._left), _counted(self._back), _counted(self._given_up))
+        needless = self._is_same and not (self._left or self._rows_back or self._values_back)
+        given_up = _counted(self._given_up)
+        if needless:
+            return CarriedOver(rows, (), (), given_up, needless)
+        stays = (*self._left, *self._left_hidden)
+        return CarriedOver(rows, stays, tuple(self._back()), given_up + _counted(self._overtaken))
 
-    def _leave(self, count: int, why: str, what: str = "row") -> None:
+    def _back(self) -> Iterator[str]:
+        values = Counter(f"field `{table}.{name}`: {{}} value{{}} {{}} back" for (table, _), name in self._values_back)
+        rows = Counter(f"resource `{table}`: {{}} row{{}} {{}} back" for table, _ in self._rows_back)
+        return chain(_counted(values), _counted(rows))
+
+    def _leave(self, count: int, why: str, what: str = "row", hidden: bool = False) -> None:
+        """`hidden`: in a database of the same shape it would stay where it is."""
         if count:
             stay = "stays" if count == 1 else "stay"
-            self._left.append(f"{why}: {count:,} {what}{'' if count == 1 else 's'} {stay} behind")
+            words = f"{why}: {count:,} {what}{'' if count == 1 else 's'} {stay} behind"
+            (self._left_hidden if hidden else self._left).append(words)
 
     def _count(self, connection: apsw.Connection, table: str, condition: str = "TRUE") -> int:
         [(count,)] = connection.execute(f"SELECT count(*) FROM {identifier(table)} WHERE {condition}").fetchall()
@@ -194,67 +200,62 @@ class _Copy:
 
     # ── What the old database has ─────────────────────────────────────────────────────────────────────────────────
 
-    def _table(self, old: Table, new: Table, of_rows: LeftOfRows) -> None:
-        """Every row, with what was left of it before."""
-        columns = {column.name: column for column in new.columns}
-        for column in old.columns:
-            now = columns.get(column.name)
-            if not _fits(column.type, now):
-                field = f"field `{new.name}.{column.name}`"
-                why = "is not in the contract any more" if now is None else f"was {_type(column)} and is {_type(now)}"
-                count = self._count(self._old, old.name, f"{identifier(column.name)} IS NOT NULL")
-                self._leave(count, f"{field} {why}", "value")
+    def _table(self, old: Table, called: str, new: Place, of_rows: LeftOfRows) -> None:
+        """Every row, with what was left of it before and what is hidden in it."""
+        name, now = new.table.name, {column.name: column for column in new.table.columns}
+        for column, stored, hidden in _columns(old):
+            if not new.has(column.name, column.type):
+                why = (
+                    f"was {_type(column)} and is {_type(now[column.name])}"
+                    if column.name in now
+                    else "is not in the contract any more"
+                )
+                count = self._count(self._old, called, f"{identifier(stored)} IS NOT NULL")
+                self._leave(count, f"field `{name}.{column.name}` {why}", "value", hidden)
         reasons: Counter[str] = Counter()
-        for cells in _rows(self._old, old):
-            of_row = of_rows.taken(cells)
-            since = min((each.since for each in of_row), default=self._beside.now)
-            more = {name for each in of_row for name in each.cells if name not in each.key}
+        for cells in _rows(self._old, old, called):
+            taken = of_rows.taken(cells, new.fits, self._beside.now, self._hidden_in(old, cells))
             try:
-                rest = self._placed(new, cells)
-            except _Stays as why:
+                placed = new.put(cells)
+            except Stays as why:
                 reasons[str(why)] += 1
-                self._after.add(Left(new.name, (), self._beside.now, cells))
+                self._after.add(Left(name, None, self._beside.now, cells))
+                self._keep_beside(taken, name)
                 continue
-            for name in more - rest.keys():
-                self._back[f"field `{new.name}.{name}`: {{}} value{{}} {{}} back"] += 1
-            self._leave_of(new, cells, rest, since)
+            for field, since in taken.since.items():
+                if field in now and field not in placed.rest:
+                    self._values_back[_known(name, placed), field] = since
+            self._keep_of(name, placed, taken, self._beside.now)
         for reason, count in reasons.items():
             self._leave(count, reason)
 
-    def _without_table(self, old: Table) -> None:
-        for cells in _rows(self._old, old):
-            self._after.add(Left(old.name, (), self._beside.now, cells))
-        self._leave(self._count(self._old, old.name), f"resource `{old.name}` is not in the contract any more")
+    def _without_table(self, old: Table, called: str) -> None:
+        for cells in _rows(self._old, old, called):
+            for left in (*self._hidden_in(old, cells), Left(old.name, None, self._beside.now, cells)):
+                self._after.add(left)
+        words = f"resource `{old.name}` is not in the contract any more"
+        self._leave(self._count(self._old, called), words, hidden=old.name in self._hidden)
 
-    def _placed(self, table: Table, cells: Cells) -> Cells:
-        """Put a row into its new table: those of its values that have no place there. Raises _Stays."""
-        columns = {column.name: column for column in table.columns}
-        fitting = {
-            name: value
-            for name, (type, value) in cells.items()
-            if name == REVISION_COLUMN or _fits(type, columns.get(name))
-        }
-        machine = self._machines[table.name]
-        state = None if machine is None else fitting.get(machine.column)
-        if machine is not None and state is not None and state not in machine.states:
-            raise _Stays(f"`{table.name}.{machine.column}` is `{state!s}`, which is no state any more")
-        wanted = [each for each in table.columns if each.name not in fitting and each.required and not each.serial]
-        known = {name: value for name, value in fitting.items() if name != REVISION_COLUMN}
-        fitting |= dict(zip((each.name for each in wanted), self._made(table, known, wanted), strict=True))
-        names, places = ", ".join(map(identifier, fitting)), ", ".join("?" * len(fitting))
-        try:
-            self._new.execute(
-                f"INSERT INTO {identifier(table.name)} ({names}) VALUES ({places})", tuple(fitting.values())
-            )
-        except apsw.ConstraintError as error:
-            raise _Stays(_reason(error, table)) from None
-        return {name: cell for name, cell in cells.items() if name not in fitting and cell[1] is not None}
+    def _hidden_in(self, old: Table, cells: Cells) -> list[Left]:
+        """What is hidden in a row, taken out of its cells."""
+        key = {name: cells[name] for name in old.key}
+        hidden = [(each.column.name, cells.pop(each.stored)) for each in old.aside]
+        return [Left(old.name, key, self._beside.now, {name: cell}) for name, cell in hidden if cell[1] is not None]
 
-    def _leave_of(self, table: Table, cells: Cells, rest: Cells, since: float) -> None:
-        """Keep values of a row that is in its place in this table."""
-        if rest:
-            key = {name: cells[name] for name in table.key if name in cells}
-            self._after.add(Left(table.name, tuple(key), since, rest | key))
+    def _keep_of(self, table: str, placed: Placed, taken: Taken, since: float) -> None:
+        """Values of a row that is in its place; of those that were not left before, `since` is when they were."""
+        kept = defaultdict[float, Cells](dict)
+        for name, cell in placed.rest.items():
+            kept[taken.since.get(name, since)][name] = cell
+        for then, cells in kept.items():
+            self._keep(Left(table, placed.key, then, cells))
+        self._keep_beside(taken, table, placed)
+
+    def _keep_beside(self, taken: Taken, table: str, placed: Placed | None = None) -> None:
+        for left in taken.kept:
+            self._keep(left if placed is None else replace(left, key=placed.key))
+        for name in taken.overtaken:
+            self._overtaken[f"field `{table}.{name}`: {{}} value{{}} {{}} given up for what the row has now"] += 1
 
     # ── What was left before ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -264,21 +265,23 @@ class _Copy:
         with left_behind.opened(self._beside.before) as before:
             return list(before.all())
 
-    def _again(self, left: Left, table: Table | None, of_rows: LeftOfRows) -> None:
+    def _again(self, left: Left, place: Place | None, of_rows: LeftOfRows) -> None:
         """A row that stayed behind, with what had been left of it before that."""
         cells = dict(left.cells)
-        since = min([left.since, *(each.since for each in of_rows.taken(cells))])
-        rest = None
-        if table is not None:
-            with suppress(_Stays):
-                rest = self._placed(table, cells)
-        if rest is None or table is None:
-            self._keep(Left(left.resource, (), since, cells))
+        taken = of_rows.taken(cells, _nowhere if place is None else place.fits, self._beside.now)
+        try:
+            placed = None if place is None else place.put(cells)
+        except Stays:
+            placed = None
+        if placed is None:
+            self._keep(replace(left, cells=cells))
+            self._keep_beside(taken, left.resource)
             return
-        self._back[f"resource `{table.name}`: {{}} row{{}} {{}} back"] += 1
-        for name in rest:
-            self._without_place[f"field `{table.name}.{name}` has no place yet"] += 1
-        self._leave_of(table, cells, rest, since)
+        self._rows_back[_known(left.resource, placed)] = left.since
+        for name in placed.rest:
+            if name != ENTERED_COLUMN:
+                self._without_place[f"field `{left.resource}.{name}` has no place yet"] += 1
+        self._keep_of(left.resource, placed, taken, left.since)
 
     def _keep(self, left: Left) -> None:
         """For the next carrying over, unless it was left too long ago."""
@@ -287,17 +290,10 @@ class _Copy:
         else:
             self._given_up[f"resource `{left.resource}`: what was left of {{}} row{{}} {{}} gone"] += 1
 
-    def _made(self, table: Table, row: Mapping[str, Stored], made: list[Column]) -> Iterator[Stored]:
-        for column in made:
-            value = self._make(table.name, column.name, row)
-            if value is None:
-                raise _Stays(f"field `{table.name}.{column.name}` has to have a value, and nothing gives it one")
-            yield value
-
     def _credentials(self, resource: str) -> None:
         """Those that were issued to rows which came along, as long as these are known by the same fields."""
         new = next(table for table in self._schema.tables if table.name == resource)
-        if self._stored[resource].key != new.key:
+        if self._stored[resource][0].key != new.key:
             return
         columns = (credentials.DIGEST, credentials.SCHEME, credentials.EXPIRES, *map(identifier, new.key))
         name, listed = credentials.table_of(resource), ", ".join(columns)
@@ -317,48 +313,71 @@ class _Copy:
             for row in self._old.execute(f"SELECT {digest}, {scopes} FROM {table}"):
                 self._new.execute(along, row)
 
-    def _references(self, schema: Schema) -> None:
+    def _references(self) -> None:
         """A reference to a row that stayed behind is cleared where it may be, else its row stays behind as well, and
-        then those that refer to that one."""
+        then those that refer to that one. What came back for nothing waits on."""
         lost: Counter[str] = Counter()
-        while True:
-            changed = 0
-            for table in schema.tables:
-                required = {column.name for column in table.columns if column.required} | set(table.key)
-                for reference in table.references:
-                    name, column = identifier(table.name), identifier(reference.column)
-                    target, key = identifier(reference.table), identifier(reference.key)
-                    dangling = (
-                        f"{column} IS NOT NULL AND NOT EXISTS"
-                        f" (SELECT 1 FROM {target} AS target WHERE target.{key} = {name}.{column})"
-                    )
-                    field = f"`{table.name}.{reference.column}` refers to a `{reference.table}` that is not there"
-                    if reference.column in required:
-                        why = field
-                        for cells in _rows(self._new, table, dangling):
-                            self._after.add(Left(table.name, (), self._beside.now, cells))
-                        self._new.execute(f"DELETE FROM {name} WHERE {dangling}")
-                    else:
-                        why = field + ", and is cleared"
-                        for cells in _rows(self._new, table, dangling):
-                            rest = {reference.column: cells[reference.column]}
-                            self._leave_of(table, cells, rest, self._beside.now)
-                        self._new.execute(f"UPDATE {name} SET {column} = NULL WHERE {dangling}")
-                    lost[why] += self._new.changes()
-                    changed += self._new.changes()
-            if not changed:
-                break
+        changed = True
+        while changed:
+            changed = False
+            for place in self._places.values():
+                for reference in place.table.references:
+                    changed |= self._dangling(place.table, reference, lost)
         for why, count in lost.items():
             self._leave(count, why, "value" if why.endswith("cleared") else "row")
 
+    def _dangling(self, table: Table, reference: Reference, lost: Counter[str]) -> bool:
+        name, column = identifier(table.name), identifier(reference.column)
+        target, key = identifier(reference.table), identifier(reference.key)
+        dangling = (
+            f"{column} IS NOT NULL AND NOT EXISTS"
+            f" (SELECT 1 FROM {target} AS target WHERE target.{key} = {name}.{column})"
+        )
+        field = f"`{table.name}.{reference.column}` refers to a `{reference.table}` that is not there"
+        rows = list(_rows(self._new, table, table.name, dangling))
+        if reference.column in {column.name for column in table.columns if column.required} | {*table.key}:
+            for cells in rows:
+                known, _ = self._known(table, cells)
+                since = self._rows_back.pop(known, None)
+                lost[field] += since is None
+                for each in [each for each in self._values_back if each[0] == known]:
+                    del self._values_back[each]
+                self._keep(Left(table.name, None, self._beside.now if since is None else since, cells))
+            self._new.execute(f"DELETE FROM {name} WHERE {dangling}")
+        else:
+            for cells in rows:
+                known, of_row = self._known(table, cells)
+                since = self._values_back.pop((known, reference.column), None)
+                lost[f"{field}, and is cleared"] += since is None
+                cleared = {reference.column: cells[reference.column]}
+                self._keep(Left(table.name, of_row, self._beside.now if since is None else since, cleared))
+            self._new.execute(f"UPDATE {name} SET {column} = NULL WHERE {dangling}")
+        return bool(rows)
 
-class _Stays(Exception):
-    """A row has no place in its new table; the message says why."""
+    def _known(self, table: Table, cells: Cells) -> tuple[_Known, Cells]:
+        key = {name: cells[name] for name in table.key}
+        return (table.name, tuple(value for _, value in key.values())), key
 
 
-def _rows(connection: apsw.Connection, table: Table, condition: str = "TRUE") -> Iterator[Cells]:
-    types = {column.name: column.type for column in table.columns} | {REVISION_COLUMN: Text()}
-    name, listed = identifier(table.name), ", ".join(map(identifier, types))
+def _known(table: str, placed: Placed) -> _Known:
+    return table, tuple(value for _, value in placed.key.values())
+
+
+def _nowhere(name: str, cell: Cell) -> bool:
+    return False
+
+
+def _columns(table: Table) -> Iterator[tuple[Column, str, bool]]:
+    """Those of a stored table, with their names there; and whether they are hidden."""
+    yield from ((column, column.name, False) for column in table.columns)
+    yield from ((each.column, each.stored, True) for each in table.aside)
+
+
+def _rows(connection: apsw.Connection, table: Table, called: str, condition: str = "TRUE") -> Iterator[Cells]:
+    """The rows of a table, which is `called` something there, by the names of its columns there."""
+    types: dict[str, Type] = {stored: column.type for column, stored, _ in _columns(table)}
+    types |= {REVISION_COLUMN: Text()} | ({ENTERED_COLUMN: Text()} if table.states else {})
+    name, listed = identifier(called), ", ".join(map(identifier, types))
     for row in connection.execute(f"SELECT {listed} FROM {name} WHERE {condition} ORDER BY rowid").fetchall():
         yield {column: (type, value) for (column, type), value in zip(types.items(), row, strict=True)}
 
@@ -370,21 +389,5 @@ def _counted(words: Counter[str]) -> tuple[str, ...]:
     )
 
 
-def _fits(type: Type, new: Column | None) -> bool:
-    return new is not None and type == new.type
-
-
 def _type(column: Column) -> str:
     return shape.type_in_words(column.type)
-
-
-def _reason(error: apsw.ConstraintError, table: Table) -> str:
-    """Which demand of the table a row does not keep. SQLite names the columns (`order.number`)."""
-    about = ", ".join(f"`{name.strip()}`" for name in str(error).partition(": ")[2].split(",")) or f"`{table.name}`"
-    match getattr(error, "extendedresult", None):
-        case apsw.SQLITE_CONSTRAINT_NOTNULL:
-            return f"{about} has to have a value, and has none"
-        case apsw.SQLITE_CONSTRAINT_UNIQUE | apsw.SQLITE_CONSTRAINT_PRIMARYKEY | apsw.SQLITE_CONSTRAINT_ROWID:
-            return f"{about} is unique, and another row has the same"
-        case _:
-            return f"a value of `{table.name}` is not of its field's type"
