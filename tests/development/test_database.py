@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -139,12 +140,13 @@ NAMED_AND_IN_IT = NAMED.replace("[text]", "[text, folder]")
 
 
 def test_a_state_is_back_and_nobody_has_the_number_of_its_row(saves: Saves) -> None:
+    saves.run("UPDATE note SET status = 'open'")
     saves.save(OTHERS["another state"])
     saves.run("INSERT INTO note (text, status, \"$revision\") VALUES ('five', 'new', 'r9')")
     made = saves.save(CONTRACT)
     assert made.carried is not None
     assert made.carried.left == ("`note.status` is `new`, which is no state any more: 1 row stays behind",)
-    assert made.carried.back == ("resource `note`: 2 rows are back",)
+    assert made.carried.back == ("resource `note`: 3 rows are back",)
     assert [(row["id"], row["text"]) for row in saves.read("note")] == [(1, "one"), (2, "two"), (4, "one")]
 
 
@@ -231,3 +233,29 @@ def test_what_waits_takes_no_database_from_another_process(saves: Saves) -> None
         assert isinstance(second, Refused) and second.held
     finally:
         served.opened.database.close()
+
+
+def entered(saves: Saves) -> list[object]:
+    with looking_into(saves.path) as connection:
+        return [time for (time,) in connection.execute(f'SELECT "{ENTERED_COLUMN}" FROM note ORDER BY id')]
+
+
+@pytest.mark.parametrize("other", [name for name in OTHERS if name not in ("no states", "another type of identifiers")])
+def test_rows_keep_when_they_entered_their_state(saves: Saves, other: str) -> None:
+    saves.run(f"UPDATE note SET \"{ENTERED_COLUMN}\" = '2020-01-0' || id || 'T00:00:00.000000Z'")
+    before = entered(saves)
+    assert len({*before}) == 3
+    saves.save(OTHERS[other])
+    saves.save(CONTRACT)
+    assert entered(saves) == before
+
+
+def test_rows_that_had_no_states_count_from_now(saves: Saves) -> None:
+    without = OTHERS["no states"]
+    saves = Saves(saves.path.with_name("without.db"))
+    saves.save(without)
+    saves.run("INSERT INTO note (text, \"$revision\") VALUES ('one', 'r1')")
+    # Of another type as well, so that the database is made anew.
+    saves.save(CONTRACT.replace(TEXT, "text:   {type: boolean, on create: true}"))
+    [time] = entered(saves)
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", str(time))

@@ -20,12 +20,11 @@ import msgspec
 from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Column, Reference, Schema, Table
-from ninefold.runtime.store import left_behind, record, tables
+from ninefold.runtime.store import beside_rows, left_behind, record, tables
 from ninefold.runtime.store.connections import words
 from ninefold.runtime.store.left_behind import Cell, Cells, Left, LeftBehind, LeftOfRows, Taken
 from ninefold.runtime.store.placing import Make, Place, Placed, Stays
 from ninefold.runtime.store.protocol import Stored
-from ninefold.sql import credentials
 from ninefold.sql.fragment import identifier
 from ninefold.upgrade import shape
 from ninefold.upgrade.changes import changes
@@ -171,8 +170,10 @@ class _Copy:
             self._leave(count, why, "value")
         self._references()
         for name in self._wanted.credentials:
-            if name in self._issued:
-                self._credentials(name)
+            if name in self._issued and (table := self._stored[name][0]).key == self._places[name].table.key:
+                scoped = name in self._scoped and name in self._schema.scoped
+                beside_rows.credentials_go_along(self._old, self._new, table, scoped)
+        beside_rows.numbers_go_on(self._old, self._new, {called: name for name, (_, called) in self._stored.items()})
         rows = sum(self._count(self._new, table.name) for table in self._wanted.tables)
         self._new.execute("COMMIT")
         needless = self._is_same and not (self._left or self._rows_back or self._values_back)
@@ -289,29 +290,6 @@ class _Copy:
             self._after.add(left)
         else:
             self._given_up[f"resource `{left.resource}`: what was left of {{}} row{{}} {{}} gone"] += 1
-
-    def _credentials(self, resource: str) -> None:
-        """Those that were issued to rows which came along, as long as these are known by the same fields."""
-        new = next(table for table in self._schema.tables if table.name == resource)
-        if self._stored[resource][0].key != new.key:
-            return
-        columns = (credentials.DIGEST, credentials.SCHEME, credentials.EXPIRES, *map(identifier, new.key))
-        name, listed = credentials.table_of(resource), ", ".join(columns)
-        same = " AND ".join(f"row.{identifier(key)} = ?{3 + n}" for n, key in enumerate(new.key, start=1))
-        keep = (
-            f"INSERT INTO {name} ({listed}) SELECT {', '.join(f'?{n}' for n in range(1, len(columns) + 1))}"
-            f" WHERE EXISTS (SELECT 1 FROM {identifier(resource)} AS row WHERE {same})"
-        )
-        for row in self._old.execute(f"SELECT {listed} FROM {name}"):
-            self._new.execute(keep, row)
-        if resource in self._scoped and resource in self._schema.scoped:
-            digest, scopes, table = credentials.DIGEST, credentials.SCOPES, credentials.scopes_of(resource)
-            along = (
-                f"INSERT INTO {table} ({digest}, {scopes}) SELECT ?1, ?2"
-                f" WHERE EXISTS (SELECT 1 FROM {name} WHERE {digest} = ?1)"
-            )
-            for row in self._old.execute(f"SELECT {digest}, {scopes} FROM {table}"):
-                self._new.execute(along, row)
 
     def _references(self) -> None:
         """A reference to a row that stayed behind is cleared where it may be, else its row stays behind as well, and

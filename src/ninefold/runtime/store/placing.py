@@ -12,6 +12,7 @@ from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Column, Schema, Table
 from ninefold.runtime.store.left_behind import Cell, Cells
 from ninefold.runtime.store.protocol import Stored
+from ninefold.runtime.store.tables import NOW
 from ninefold.sql.fragment import identifier
 from ninefold.values import Type
 
@@ -61,6 +62,9 @@ class Place:
         known = {name: value for name, value in fitting.items() if name in self._columns}
         fitting |= dict(zip((each.name for each in wanted), self._made(known, wanted), strict=True))
         names, places = ", ".join(map(identifier, fitting)), ", ".join("?" * len(fitting))
+        if table.states and ENTERED_COLUMN not in fitting:
+            # Nobody noted when a row entered its state that had none: it counts from now (`tables.add_entered`).
+            names, places = f"{names}, {identifier(ENTERED_COLUMN)}", f"{places}, {NOW}"
         key = ", ".join(map(identifier, table.key)) or "1"
         try:
             [values] = self._connection.execute(

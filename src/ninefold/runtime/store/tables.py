@@ -50,6 +50,9 @@ from ninefold.values import (
 ONE = identifier("$one")
 """The key of a table that has one row, and no primary key."""
 
+NOW = "strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'"
+"""A time as it is stored."""
+
 
 def create_schema(schema: Schema) -> tuple[str, ...]:
     """The statements that create everything, to be run in one transaction."""
@@ -165,7 +168,7 @@ def add_entered(table: Table) -> tuple[str, ...]:
     name, column = identifier(table.name), identifier(ENTERED_COLUMN)
     return (
         f"ALTER TABLE {name} ADD COLUMN {column} TEXT",
-        f"UPDATE {name} SET {column} = strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'",
+        f"UPDATE {name} SET {column} = {NOW}",
     )
 
 
