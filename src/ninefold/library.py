@@ -23,6 +23,7 @@ from ninefold import pipeline
 from ninefold.diagnostics.diagnostic import Diagnostic, Severity
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.render import render
+from ninefold.plan.responses import REFERENCES
 from ninefold.plan.routes import Blocked, Served
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.background.brokers import to_broker
@@ -30,7 +31,6 @@ from ninefold.runtime.background.jobs import jobs
 from ninefold.runtime.http import app
 from ninefold.runtime.http.access_log import Observe
 from ninefold.runtime.http.cycle import Message, Receive, Send
-from ninefold.runtime.messages.encode import REFERENCES
 from ninefold.runtime.operations.call import Refused, unfit
 from ninefold.runtime.operator.audit import Audit, Kept
 from ninefold.runtime.operator.rows import Caller, stated_rows
@@ -328,7 +328,7 @@ def _from(root: bytes, send: Send) -> Send:
         if message["type"] in ("http.response.start", "websocket.http.response.start"):
             headers = [
                 (name, root + value)
-                if name in REFERENCES and value.startswith(b"/") and not value.startswith(b"//")
+                if name.decode() in REFERENCES and value.startswith(b"/") and not value.startswith(b"//")
                 else (name, value)
                 for name, value in message["headers"]
             ]

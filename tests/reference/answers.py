@@ -57,7 +57,7 @@ def respond(asking: Asking, endpoint: Endpoint, reading: Reading, rows: list[Row
     for name, leaf in endpoint.response.headers:
         value = shows.shown(leaf, reading)
         if value is not shows.LEFT_OUT and value is not None:
-            headers[name.lower()] = _field_value(name, value)
+            headers |= _field(name, value)
     return Response(endpoint.response.status, headers, body)
 
 
@@ -86,8 +86,8 @@ def refused(asking: Asking, *failures: Failure) -> Response:
         return Response(refused.status, headers)
     for name in refused.code.computed:
         value = None if name == "detail" else _said(asking, refused.code, name)
-        if value is not None and not _NOT_IN_A_FIELD.search(value):
-            headers[name.lower()] = _field_value(name, value)
+        if value is not None:
+            headers |= _field(name, value)
     # An endpoint's own shape holds in place of that of part 7, also where it is none.
     shape = errors if endpoint is None or endpoint.error_shape is None else endpoint.error_shape
     if shape.content is None:
@@ -129,11 +129,14 @@ def _reads(node: Any, name: str) -> bool:
     return any(_reads(each, name) for each in held)
 
 
-def _field_value(name: str, text: str) -> str:
-    return quote(text, safe="!#$%&'()*+,/:;=?@[]" if name.lower() in ("location", "content-location") else _VISIBLE)
+def _field(name: str, text: str) -> dict[str, str]:
+    """A header with its value; none, where the text is none."""
+    if name.lower() in ("location", "content-location"):
+        return {name.lower(): quote(text, safe="!#$%&'()*+,/:;=?@[]")}
+    return {} if _NOT_IN_A_FIELD.search(text) else {name.lower(): quote(text, safe=_VISIBLE)}
 
 
 _NOT_IN_A_FIELD = re.compile("[\x00-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$")
 """RFC 9110 5.5."""
 
-_VISIBLE = "".join(map(chr, range(0x20, 0x7F)))
+_VISIBLE = "\t" + "".join(map(chr, range(0x20, 0x7F)))

@@ -115,6 +115,27 @@ def test_headers_show_what_bodies_show(tmp_path: Path) -> None:
             assert shown == body.keys()
 
 
+FIELD_VALUES = {
+    "a b": "a b", "a\tb": "a\tb", "é": "%C3%A9", "%C3%A9": "%C3%A9", "": "", "a\u2028": "a%E2%80%A8",
+    "a\nb": None, "\x1b": None, " a": None, "a\t": None, "\x7f": None,
+}  # fmt: skip
+"""What a text is as the value of a header; None: it is none."""
+
+
+@pytest.mark.parametrize("text", FIELD_VALUES)
+def test_what_is_no_field_value_is_left_out_of_good_responses_as_of_errors(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str
+) -> None:
+    plan = plan_of(_contract(("w.n",), ("string(page.total)",)))
+    with serving(plan, tmp_path / "db", {"base": "https://example.test"}) as service:
+        assert service.post("/w", json={"n": text}).status_code == 201
+        answer = service.get("/w/1")
+    assert answer.json() == {"x0": text}
+    assert answer.headers.get("X-0") == FIELD_VALUES[text]
+    told = "the header X-0 of an answer 200 is left out: its value is no field value" in caplog.text
+    assert told == (FIELD_VALUES[text] is None)
+
+
 @pytest.mark.parametrize("expression", NOT_OF_PAGES)
 def test_what_a_header_cannot_show_is_said(expression: str) -> None:
     loaded = compile_document("contract.md", _contract(("w.n",), (expression,)).encode())

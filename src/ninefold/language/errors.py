@@ -188,8 +188,7 @@ class ErrorCode:
     )  # fmt: skip
     headers: Fact[tuple[Assignment, ...]] | None = adds(
         "headers", shapes.MappingOf("headers to expressions"),
-        "Headers of its responses, such as the `Location` of a conflict. They read what `detail` reads. One without a "
-        "value is left out, and so is one whose value is no field value (RFC 9110, 5.5), which the log is told.",
+        "Headers of its responses, such as the `Location` of a conflict. They read what `detail` reads.",
         "There are no such headers.", read=header_values, below=(
             named("HEADER", Kind.ADDS, "The header's value.", "There is no such header.",
                   shapes.Expression(shapes.Sight.CALLERS), promise="add a response header"),),

@@ -116,8 +116,7 @@ class Webhooks:
     headers: Fact[tuple[Assignment, ...]] | None = adds(
         "headers", shapes.MappingOf("headers to expressions"),
         "Headers of each delivery, such as an `Authorization` that the receiver asks for. They read `event` and the "
-        "row, or the subscription, at each attempt. One without a value is left out, and so is one whose value is no "
-        "field value (RFC 9110, 5.5), which the log is told.",
+        "row, or the subscription, at each attempt.",
         "A delivery has no such headers.", read=header_values, told="with headers", below=(
             named("HEADER", Kind.ADDS, "Its value.", "There is no such header.", shapes.Expression(),
                   promise="add an event member"),), promise="add an event member")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+import re
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Typed
 from ninefold.plan.statement import ResultColumn
+
+NO_FIELD_VALUE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$")
+"""What no value of a header has (RFC 9110 5.5): control characters but the tab, and white space around it."""
+
+REFERENCES: Final = frozenset(("location", "content-location"))
+"""Headers whose values are URI references: what none has is escaped in them."""
 
 
 class _Content(msgspec.Struct, frozen=True, tag_field="content", omit_defaults=True, kw_only=True):

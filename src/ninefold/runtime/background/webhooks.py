@@ -34,7 +34,7 @@ from ninefold.runtime.background.sender import (
     Sender,
     rows,
 )
-from ninefold.runtime.messages.problems import NO_FIELD_VALUE
+from ninefold.runtime.messages.message import stated_value
 from ninefold.runtime.operations import signing
 from ninefold.runtime.operations.events import Form, Logged, happened, lane
 from ninefold.runtime.request.service import Service
@@ -225,10 +225,9 @@ class Webhooks:
         found = await rows(self._database, *self._headers.bound(env))
         given: dict[str, str] = {}
         for name, value in zip(self._names, found[0], strict=True) if found else ():
-            if isinstance(value, str) and NO_FIELD_VALUE.search(value):
-                log.warning("the header %s of a delivery is left out: its value is no field value", name)
-            elif isinstance(value, str):
-                given[name.lower()] = value
+            written = stated_value(name, "a delivery")(value) if isinstance(value, str) else None
+            if written is not None:
+                given[name.lower()] = written.decode()
         return given
 
     def _settle(

@@ -17,7 +17,7 @@ from ninefold.plan import responses as plan
 from ninefold.plan.chosen import expanded, hidden
 from ninefold.plan.statement import ResultColumn
 from ninefold.runtime.messages import conditional
-from ninefold.runtime.messages.message import HeaderFields, Response, header_value, uri_reference
+from ninefold.runtime.messages.message import HeaderFields, Response, header_value, stated_value
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.values import Anything, Array, Boolean, Digest, Duration, Number, Object, Type, to_json
 from ninefold.values.json_numbers import decoding
@@ -32,9 +32,6 @@ FEW = 32
 
 PIECE_BYTES = 256 * 1024
 """Bytes, about, that are encoded at once of what is shown of more."""
-
-REFERENCES = frozenset((b"location", b"content-location"))
-"""Headers whose values are URI references."""
 
 _COMMA = ord(",")
 _Reads: TypeAlias = list[tuple[int, Callable[[Stored], Any]]]
@@ -74,8 +71,10 @@ class Shape:
         self._content_type: HeaderFields = (
             () if response.media_type is None else ((b"content-type", header_value(response.media_type)),)
         )
-        named = [(header_value(name.lower()), show(value, columns)) for name, value in response.headers]
-        self._headers = tuple((name, value, writing(name)) for name, value in named)
+        self._headers = tuple(
+            (header_value(name.lower()), show(value, columns), stated_value(name, f"an answer {response.status}"))
+            for name, value in response.headers
+        )
         self._revision = response.revision
         self.tag_prefix = response.tag_prefix
         self.digested = response.digested
@@ -147,23 +146,14 @@ class Shape:
             fields.append(_tag(opaque))
         for name, value, write in self._headers:
             shown = value(row, rows, env)
-            if shown is not None:
-                fields.append((name, write(shown if type(shown) is str else _encode(shown).decode())))
+            written = None if shown is None else write(shown if type(shown) is str else _encode(shown).decode())
+            if written is not None:
+                fields.append((name, written))
         return tuple(fields)
 
 
 def _tag(opaque: str) -> tuple[bytes, bytes]:
     return b"etag", header_value(f'"{opaque}"')
-
-
-def field_line(name: bytes, text: str) -> tuple[bytes, bytes]:
-    """A header, its name in lower case, with a text as its value."""
-    return name, writing(name)(text)
-
-
-def writing(name: bytes) -> Callable[[str], bytes]:
-    """What writes a text as the value of a header."""
-    return uri_reference if name in REFERENCES else header_value
 
 
 def show(content: plan.Content, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn] = ()) -> Show:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
 from msgspec import Struct
 
+from ninefold.plan.responses import NO_FIELD_VALUE, REFERENCES
 from ninefold.runtime.messages.notes import Notes
+
+log = logging.getLogger("ninefold.server")
 
 HeaderFields: TypeAlias = tuple[tuple[bytes, bytes], ...]
 """Names in lower case, with their values."""
@@ -62,9 +66,24 @@ def joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
     return headers
 
 
+def stated_value(name: str, of: str) -> Callable[[str], bytes | None]:
+    """What writes a text that a contract gives a header `of` something as its value; it gives None where the text is no
+    field value, so that the header is left out, and the log is told."""
+    if name.lower() in REFERENCES:
+        return uri_reference
+
+    def value(text: str) -> bytes | None:
+        if NO_FIELD_VALUE.search(text):
+            log.warning("the header %s of %s is left out: its value is no field value", name, of)
+            return None
+        return header_value(text)
+
+    return value
+
+
 def header_value(text: str) -> bytes:
-    """A text as a header value. What is not visible ASCII is percent-encoded (RFC 3986 2.1), so that no value can
-    end its line."""
+    """A text as a header value. What is neither visible ASCII nor a tab is percent-encoded (RFC 3986 2.1), so that no
+    value can end its line."""
     if text.isascii() and text.isprintable():
         return text.encode("ascii")
     return quote(text, safe=_VISIBLE, errors="replace").encode("ascii")
@@ -78,7 +97,7 @@ def uri_reference(text: str) -> bytes:
     return quote(text, safe=_URI, errors="replace").encode("ascii")
 
 
-_VISIBLE = "".join(map(chr, range(0x20, 0x7F)))
+_VISIBLE = "\t" + "".join(map(chr, range(0x20, 0x7F)))
 _URI = "!#$%&'()*+,/:;=?@[]"
 """What may stand in a URI beside letters, digits and `-._~` (RFC 3986 2.2), and escapes that are there already."""
 _is_uri = re.compile(f"[A-Za-z0-9._~{re.escape(_URI)}-]*").fullmatch

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -18,15 +17,12 @@ from ninefold.language.conditions import of_parameter
 from ninefold.plan import problems as plan
 from ninefold.plan.problems import DETAIL, said_by
 from ninefold.plan.responses import Content, In, roots
-from ninefold.runtime.messages.encode import NO_ROW, field_line, show
-from ninefold.runtime.messages.message import HeaderFields, Response, header_value
+from ninefold.runtime.messages.encode import NO_ROW, show
+from ninefold.runtime.messages.message import HeaderFields, Response, header_value, stated_value
 from ninefold.runtime.messages.violations import MOST
 from ninefold.values.pointers import pointer as written
 
 log = logging.getLogger("ninefold.server")
-
-NO_FIELD_VALUE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]|^[ \t]|[ \t]$")
-"""What no field value has (RFC 9110 5.5): control characters, and white space around it."""
 
 LONGEST_PATH: Final = 256
 """Characters of the path to a value that is told of; names come from whoever sends them."""
@@ -203,17 +199,15 @@ class Problems:
             return None
 
     def _headers(self, code: plan.ErrorCode, env: Env, details: Mapping[str, Any]) -> HeaderFields:
-        """The headers that a code gives its responses. One without a value is not there; nor is one whose value is no
-        field value (RFC 9110 5.5), which the log is told."""
+        """The headers that a code gives its responses; one without a value is not there."""
         fields: list[tuple[bytes, bytes]] = []
         for name in code.headers:
             said = self._say(said_by(code.name, name), env, details)
             if said is None:
                 continue
-            if NO_FIELD_VALUE.search(said):
-                log.warning("the header %s of the error %s is left out: its value is no field value", name, code.name)
-                continue
-            fields.append(field_line(header_value(name.lower()), said))
+            value = stated_value(name, f"the error {code.name}")(said)
+            if value is not None:
+                fields.append((header_value(name.lower()), value))
         return tuple(fields)
 
     def _error(self, code: plan.ErrorCode, fields: Sequence[FieldFailure], detail: Any) -> dict[str, Any]:

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ninefold.checked.contents import Response
+from ninefold.checked.contents import Content, Leaf, Response
 from ninefold.checked.operations import Ensure, Remove
+from ninefold.expressions.tree import Constant
 from ninefold.language.cases import Case
 from ninefold.language.fact import value_of
 from ninefold.plan.operations import Stream
+from ninefold.plan.responses import NO_FIELD_VALUE, REFERENCES
 from ninefold.tools.openapi import errors
 from ninefold.tools.openapi.errors import rate_headers
 from ninefold.tools.openapi.schemas import component, is_certain, reference, shown, value_or_null
 from ninefold.tools.openapi.service import Endpoint, Json, Service, has_tag, is_shown_with_tag, version_headers
+from ninefold.values import Text
 
 TEXT: Json = {"type": "string"}
 
@@ -60,11 +63,20 @@ def _ends(endpoint: Endpoint) -> list[tuple[str, Response]]:
     return [(f"{endpoint.does}: {outcome}", end) for outcome, end in operation.outcomes.items()]
 
 
+def is_field_value(name: str, content: Content) -> bool:
+    """Whether what a header is given is a field value, whatever somebody may have written."""
+    if name.lower() in REFERENCES or not (isinstance(content, Leaf) and isinstance(content.expression.type, Text)):
+        return True
+    said = content.expression
+    return isinstance(said, Constant) and NO_FIELD_VALUE.search(str(said.value)) is None
+
+
 def _headers(endpoint: Endpoint, service: Service) -> Json:
     """The headers that the contract gives the response, and its entity tag (RFC 9110 8.8.3)."""
     headers: Json = {}
     for name, value in endpoint.checked.response.headers:
-        headers[name] = {"required": is_certain(value, service), "schema": shown(value, service)}
+        required = is_certain(value, service) and is_field_value(name, value)
+        headers[name] = {"required": required, "schema": shown(value, service)}
     tagged = [each.operation.response for each in endpoint.route.admissions]
     if any(has_tag(response) for response in tagged):
         headers["ETag"] = {"required": True, "schema": TEXT}
