@@ -48,6 +48,12 @@ _STATEMENT = regex.compile(r"(\S.*):\s+(none|not\s+shown)\s*\.?", re.DOTALL)
 _SENTENCE_END = regex.compile(r"[.!?]\s+")
 _NEARLY = regex.compile(r"(\S.*?)(?::\s*|\s[–—-]\s+)(none|not\s+shown)\s*[.!]?", re.DOTALL | re.IGNORECASE)
 _EMPHASIS = str.maketrans("", "", "*_`")
+_INVISIBLE = "\u200b\u2060\ufeff"
+_SIGNS = regex.compile(rf"[\s{_INVISIBLE}]*([#＃]+)[\s{_INVISIBLE}]*(.*?)[#＃\s]*")
+_NUMBERED_ITEM = regex.compile(r"\d{1,9}[.)]\s.*")
+_UNDERLINE = regex.compile(r"\s{0,3}(?:-{2,}|={2,})\s*")
+_IN_HTML = regex.compile(r"<(h[1-6])\b[^>]*>(.*?)</\1\s*>", re.DOTALL | re.IGNORECASE)
+_LONGEST_HEADING = 200
 
 
 def statement(paragraph: Paragraph) -> Statement | None:
@@ -75,6 +81,20 @@ def nearly_a_statement(paragraph: Paragraph) -> Diagnostic | None:
         (Label(paragraph.span, "read as prose"),),
         (f"as a paragraph of its own: `{corrected}`",),
     )
+
+
+def nearly_a_heading(line: str) -> int | None:
+    """The part whose heading a line of prose would be, if `#` stood before a space there: `##3. States`."""
+    signs = _SIGNS.fullmatch(line) if len(line) <= _LONGEST_HEADING else None
+    named = heading(signs[2]) if signs else None
+    # `#3 is the third` is a sentence.
+    return named.part if signs and named and (len(signs[1]) > 1 or named.by_name) else None
+
+
+def named_alone(text: str) -> int | None:
+    """The part of which a text is the name, with its number and emphasis or without: `**3. States**`."""
+    named = heading(text.translate(_EMPHASIS)) if len(text) <= _LONGEST_HEADING else None
+    return named.part if named and named.by_name else None
 
 
 def _without_comments(text: str) -> str:
@@ -109,7 +129,7 @@ class _Section:
 def literate(source: Source) -> Outcome[Document]:
     """A Markdown document as a contract."""
     blocks, diagnostics = blocks_of(source)
-    reader = _Literate(diagnostics)
+    reader = _Literate(source, diagnostics)
     for block in blocks:
         match block:
             case HeadingBlock():
@@ -122,14 +142,16 @@ def literate(source: Source) -> Outcome[Document]:
                 reader.html(block)
             case Indented(span):
                 reader.no_language(span)
-    return Outcome(reader.document(source), tuple(reader.diagnostics))
+    return Outcome(reader.document(), tuple(reader.diagnostics))
 
 
 class _Literate:
     """A document while its blocks come in."""
 
-    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+    def __init__(self, source: Source, diagnostics: list[Diagnostic]) -> None:
+        self.source = source
         self.diagnostics = diagnostics
+        self.alone: list[tuple[int, Span]] = []  # the names of parts that stand alone as prose
         self.title: HeadingBlock | None = None
         self.sections: dict[int, _Section] = {}
         self.section: _Section | None = None
@@ -175,6 +197,32 @@ class _Literate:
             self.report(Diagnostic(PART_TWICE, f"part {number}, `{TITLES[number - 1]}`, has two headings", labels))
         self.section = first or _Section(number, block.span)
         self.sections[number] = self.section
+
+    def nearly_a_heading(self, number: int, span: Span) -> None:
+        label, help = Label(span, "read as prose"), (f"write `## {NUMBERED_TITLES[number - 1]}`",)
+        self.report(Diagnostic(HEADING_LEVEL, "a line is nearly, but not, a part's heading", (label,), help))
+
+    def looks_like_headings(self, block: Paragraph) -> bool:
+        """Whether lines of a paragraph are nearly headings. One that is the name of a part is a heading only where the
+        part has no other."""
+        lines = block.text.split("\n")
+        found = [(line.strip(), number) for line in lines if (number := nearly_a_heading(line))]
+        at = block.span.start
+        for text, number in found:
+            begin = max(self.source.text.find(text, at, block.span.end), at)
+            at = begin + len(text)
+            self.nearly_a_heading(number, Span(begin, at))
+        number = None if found else named_alone(lines[0])
+        if number and (self.is_underlined(block, lines) if not block.top else len(lines) == 1):
+            self.alone.append((number, block.span))
+        return bool(found)
+
+    def is_underlined(self, block: Paragraph, lines: list[str]) -> bool:
+        """`3. States` is an item of a list, also above a line that would make another text a heading."""
+        first = self.source.place(block.span.start).line
+        if not _NUMBERED_ITEM.fullmatch(self.source.line(first).strip()):
+            return False
+        return len(lines) <= 2 and bool(_UNDERLINE.fullmatch(self.source.line(first + 1)))
 
     def unknown(self, block: HeadingBlock) -> None:
         text = " ".join(block.text.split())
@@ -249,6 +297,9 @@ class _Literate:
 
     def paragraph(self, block: Paragraph) -> None:
         section = self.section
+        if self.looks_like_headings(block) and section is not None:
+            section.prose.append(block.span)
+            return
         if section is None:
             return
         said = statement(block)
@@ -264,6 +315,10 @@ class _Literate:
             self.report(Diagnostic(TWO_STATEMENTS, "a part is spoken for twice", labels))
 
     def html(self, block: Html) -> None:
+        for inside in () if block.text.startswith("<!--") else _IN_HTML.finditer(block.text):
+            if number := named_alone(inside[2]):
+                begin = block.span.start + inside.start()
+                self.alone.append((number, Span(begin, block.span.start + inside.end())))
         found = _YAML_FENCE.search(block.text)
         if self.section is not None and found and not block.text.startswith("<!--"):
             at = block.span.start + found.start()
@@ -271,7 +326,10 @@ class _Literate:
             help = ("leave an empty line between the tag and the block",)
             self.report(Diagnostic(FACTS_IN_HTML, "a block stands inside HTML and states nothing", (label,), help))
 
-    def document(self, source: Source) -> Document:
+    def document(self) -> Document:
+        for number, span in self.alone:
+            if number not in self.sections:
+                self.nearly_a_heading(number, span)
         if self.title is None:
             label = Label(Span(0, 0), "no heading of the first level")
             help = ("begin with `# Name of the service`",)
@@ -279,7 +337,7 @@ class _Literate:
         title_span = self.title.span if self.title else Span(0, 0)
         title = " ".join(self.title.text.split()) if self.title else ""
         parts = tuple(self.part(number, title_span) for number in range(1, len(PARTS) + 1))
-        return Document(source, title, title_span, parts)
+        return Document(self.source, title, title_span, parts)
 
     def part(self, number: int, title: Span) -> Part:
         name = PARTS[number - 1]
