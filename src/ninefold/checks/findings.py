@@ -86,7 +86,8 @@ class Findings:
         return SharedSchemas(self.contract)
 
     def say(self, code: Code, message: str, *labels: Label, help: tuple[str, ...] = ()) -> None:
-        self.diagnostics.append(Diagnostic(code, message, labels, help))
+        slip = self.contract.slips.get(labels[0].span) if labels else None
+        self.diagnostics.append(Diagnostic(code, message, labels, help if slip is None else (slip, *help)))
 
     def stands(self, typed: Typed, span: Span) -> Typed:
         """The same, of which it is kept where it is written."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from dataclasses import field, fields
 from functools import cached_property
 from typing import Any, Final
 
@@ -28,7 +28,7 @@ from ninefold.syntax.nodes import Document
 KINDS: Final = (SUBSCRIPTION, "kinds")
 """The field of the language's own resource that versions may have otherwise."""
 
-_NO_PARTS: Final = ("document", "subscribed")
+_NO_PARTS: Final = ("document", "subscribed", "slips")
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class KindsInVersion:
 @dataclass(frozen=True)
 class Contract:
     """`document` is what it was read from: places are places in it. `subscribed` None: the kinds of subscriptions are
-    called as they are stored."""
+    called as they are stored. `slips`: the help where a value is nearly `none` or `not shown`, should it be wrong."""
 
     document: Document
     purpose: Purpose
@@ -60,6 +60,7 @@ class Contract:
     limits: Limits
     versioning: Versioning
     subscribed: KindsInVersion | None = None
+    slips: Mapping[Span, str] = field(default_factory=dict, compare=False)
 
     @property
     def parts(self) -> Iterator[tuple[str, Any]]:

@@ -14,9 +14,23 @@ LONGEST: Final = 100
 """Letters of a name that is compared at all."""
 
 
+_NOTHING: Final = frozenset(
+    ("none", "null", "~", "nil", "n/a", "na", "-", "no", "false", "undefined", "nothing", "nobody", "no one", "noone")
+) | {"never", "unlimited", "no limit", "forever", "infinite"}
+"""What people write for "there is none"."""
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a text is one of those that people write for "there is none"."""
+    return " ".join(text.casefold().split()) in _NOTHING
+
+
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that `name` was probably meant to be, if one is near enough."""
-    return _nearest(name.casefold(), tuple(candidates)) if len(name) <= LONGEST else None
+    """The candidate that `name` was probably meant to be, if one is near enough. What says that there is none is not
+    meant to be another word, however near it is by its letters: `None` is not `anyone`."""
+    if len(name) > LONGEST or says_nothing(name):
+        return None
+    return _nearest(name.casefold(), tuple(candidates))
 
 
 @lru_cache(maxsize=1024)

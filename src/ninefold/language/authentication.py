@@ -316,7 +316,7 @@ def _when(r: Reading, entry: Entry) -> Fact[Condition]:
     """Which rows, or when; `false`: no row, and never."""
     if r.is_no_answer(_ROWS_OF_CALLER, entry.value, entry.name):
         return Gap(entry.value.span)
-    return r.fact(entry.value, Slot(entry.name, _CONDITION), condition, entry.proposed, none="false")
+    return r.fact(entry.value, Slot(entry.name, _CONDITION, "false"), condition, entry.proposed)
 
 
 def condition(r: Reading, node: Node, slot: Slot) -> Condition | None:

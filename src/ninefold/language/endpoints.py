@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from ninefold.diagnostics.codes import BEFORE_ITS_CASE
@@ -49,7 +50,7 @@ from ninefold.language.parameters import (
     read_sort_keys,
 )
 from ninefold.language.question import Question
-from ninefold.language.reading import Level, Reading, collected, spoken
+from ninefold.language.reading import Level, Reading, Refused, collected, spoken
 from ninefold.language.records import facts_of, keys_as_they_were, keys_of, part_of, read_members
 from ninefold.language.requests import DOES, NOT_SERVED, ORDER, REQUEST_MEDIA_TYPE, Body, Requests, read_body
 from ninefold.language.responses import MORE_HEADERS, RESPONSE_ROWS, RESPONSES, Cors, Response, read_responses
@@ -266,6 +267,16 @@ def rows_of_cases() -> tuple[Key, ...]:
     return tuple(_in_a_case(key) for key in rows(Endpoint, 4) if key.path.split(".")[0] in said)
 
 
+_OF_OPENAPI: Final[Refused] = MappingProxyType({
+    "requestBody": "what the body gives is `body`",
+    "parameters": "parameters stand by their names under `query`, `request headers` and `path`",
+    "security": "who may call an endpoint is said in part 5, under `permissions`",
+    **dict.fromkeys(("tags", "summary", "description", "operationId"),
+                    "a caller sees nothing of it: leave it out, or make it a comment"),
+})
+"""Keys of OpenAPI's Operation Object that have another name, or another place."""
+
+
 def _in_a_case(key: Key) -> Key:
     line = falling_back(key, 4, f"ENDPOINT.{key.path}", says_none=key.admits_none) if not key.parent else key
     return replace(line, path=f"ENDPOINT.cases.CASE.{key.path}")
@@ -273,7 +284,7 @@ def _in_a_case(key: Key) -> Key:
 
 def endpoint_as_it_was(r: Reading, entry: Entry, route: Route | None) -> Endpoint:
     """What an endpoint was. Where its key cannot be read it has no segments; its facts are read all the same."""
-    return _of_kind(_endpoint(r.keyed(entry.value, keys_as_they_were(Endpoint), entry.name), entry, route))
+    return _of_kind(_endpoint(r.keyed(entry.value, keys_as_they_were(Endpoint), entry.name, _OF_OPENAPI), entry, route))
 
 
 def _endpoint(level: Level, entry: Entry, route: Route | None) -> Endpoint:
@@ -286,7 +297,7 @@ def _endpoint(level: Level, entry: Entry, route: Route | None) -> Endpoint:
 
 def _in_its_cases(r: Reading, entry: Entry, route: Route | None) -> tuple[Endpoint, ...]:
     """The same, once for each of its cases."""
-    level = r.keyed(entry.value, keys_of(Endpoint), entry.name)
+    level = r.keyed(entry.value, keys_of(Endpoint), entry.name, _OF_OPENAPI)
     return tuple(map(_of_kind, in_cases(level, _endpoint(level, entry, route), _said_in_a_case)))
 
 
@@ -298,7 +309,7 @@ def _of_kind(endpoint: Endpoint) -> Endpoint:
 def _said_in_a_case(r: Reading, entry: Entry) -> dict[str, Any]:
     """What a case states, in the place of what its endpoint states."""
     own = {key.name: key for key in rows_of_cases() if key.parent == "ENDPOINT.cases.CASE"}
-    level = r.keyed(entry.value, {**keys_of(Endpoint), **own}, entry.name)
+    level = r.keyed(entry.value, {**keys_of(Endpoint), **own}, entry.name, _OF_OPENAPI)
     if level.gap is not None:
         return {"responses": Gap(level.gap)}
     for name in (each for each in level.known if each not in own):

@@ -36,9 +36,11 @@ _IN_WORDS = regex.compile(
 
 def duration(r: Reading, node: Node, slot: Slot) -> int | None:
     """A length of time above zero, in microseconds (ISO 8601 without months and years; RFC 3339, appendix A)."""
-    length = wait(r, node, slot)
+    is_zero = isinstance(node, Scalar) and (node.text == "0" or _meant(node.text) == "PT0S")
+    length = 0 if is_zero else wait(r, node, slot)
     if length == 0:
-        r.say(NOT_A_DURATION, f"{quoted(slot.called)} is no time at all", Label(node.span))
+        help = (f"where there is none, write `{slot.none}`",) if slot.none else ()
+        r.say(NOT_A_DURATION, f"{quoted(slot.called)} is no time at all", Label(node.span), help=help)
         return None
     return length
 

@@ -27,7 +27,8 @@ from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone
 from ninefold.language.fact import Name as FactName
 from ninefold.language.json_schema import KEYWORDS
 from ninefold.language.key import Key, KeysUnder
-from ninefold.language.shapes import JSONSchema, ListOf, MappingOf, Members, Name, Names, Shape, describe
+from ninefold.language.shapes import Members, Shape, describe
+from ninefold.language.slips import meant, slips
 from ninefold.language.written import Written, written
 from ninefold.syntax.nodes import Document, Entry, Mapping, Node, Part, Scalar, Sequence, Style, Word, is_word
 
@@ -36,10 +37,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where a value stands: what it is called in a message, and what it should look like."""
+    """Where a value stands: what it is called in a message, and what it should look like. `none`: the word that says
+    that there is none of it; `""`: there is no such word."""
 
     called: str
     shape: Shape
+    none: str = "none"
+
+
+def slot_of(key: Key) -> Slot:
+    return Slot(key.name, key.shape, "none" if key.admits_none else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +91,8 @@ class Reading:
     """The keys of each mapping that has been read, and whether the contract chooses the names of others."""
     _comparisons: int = 20_000
     """How many more names may be compared to find what a wrong one was meant to be."""
+    slips: dict[Span, str] = field(default_factory=dict)
+    """The help where a value is nearly `none` or `not shown`, should something turn out to be wrong with it."""
 
     @cached_property
     def types(self) -> Entry | None:
@@ -96,6 +105,8 @@ class Reading:
         return written(self.document, self.keys_under)
 
     def say(self, code: Code, message: str, *labels: Label, help: Iterable[str] = (), of: str = "") -> None:
+        slip = self.slips.get(labels[0].span) if labels else None
+        help = (slip,) if slip is not None else help
         self.diagnostics.append(Diagnostic(code, message, labels, tuple(help), of))
 
     def nearest(self, name: str, candidates: Collection[str]) -> str | None:
@@ -121,8 +132,8 @@ class Reading:
             message = f"{quoted(slot.called)} is {found}, not {describe(slot.shape)}"
             self.say(WRONG_SHAPE, message, Label(node.span), help=tuple(help) or meant(node, slot.shape))
 
-    def fact(self, node: Node, slot: Slot, read: Read[T], proposed: bool = False, none: str = "none") -> Fact[T]:
-        """A value as a fact. `none`: the word that says that there is none of it."""
+    def fact(self, node: Node, slot: Slot, read: Read[T], proposed: bool = False) -> Fact[T]:
+        """A value as a fact."""
         if is_word(node, "not shown"):
             return Gap(node.span)
         before = self._proposed, self._candidate, self._hole, self._touched
@@ -130,9 +141,10 @@ class Reading:
         self._proposed, self._candidate = False, self._candidate or proposed
         self._hole, self._touched = None, False
         stated: Shown[T] | StatedNone | None
-        if is_word(node, none):
+        if slot.none and is_word(node, slot.none):
             stated = StatedNone(node.span)
         else:
+            self.note_slips(node, slot)
             value = read(self, node, slot)
             stated = None if value is None else Shown(value, node.span)
         hole, proposed = self._hole, proposed or self._touched
@@ -149,6 +161,11 @@ class Reading:
             )
         return stated if self._candidate else Proposal(stated, node.span)
 
+    def note_slips(self, node: Node, slot: Slot) -> None:
+        """What is nearly `none` or `not shown` may be a name that is declared, or a text: it is remembered until
+        something is said of it."""
+        self.slips.update(slips(node, slot.shape, slot.none))
+
     def states(self, node: Node, proposed: bool = False) -> bool:
         """Whether a value inside a fact states something; a gap or a proposal there is one of the whole fact."""
         if proposed or node.proposed:
@@ -163,6 +180,8 @@ class Reading:
         `called`: what the key is written as, where it stands for any name."""
         is_none = is_word(value, "none")
         if key is None or not (described(value) == NOTHING or (is_none and not key.admits_none)):
+            if key is not None:
+                self.note_slips(value, slot_of(key))
             return False
         named, help = quoted(called or key.name), (key.advice,)
         if is_none:
@@ -204,6 +223,7 @@ class Reading:
         for entry in entries:
             if is_word(entry.value, "none"):
                 continue
+            self.note_slips(entry.value, Slot(entry.name, Members()))
             with self.proposing(entry.proposed or entry.value.proposed):
                 found.append(read(entry))
         return tuple(found)
@@ -281,7 +301,7 @@ class Level:
     gap: Span | None
 
     def slot(self, name: str) -> Slot:
-        return Slot(name, self.keys[name].shape)
+        return slot_of(self.keys[name])
 
     def fact(self, name: str, read: Read[T], main: bool = False) -> Fact[T] | None:
         """What is said under a key. `main`: it is what `not shown` for the whole mapping leaves open."""
@@ -349,45 +369,11 @@ def described(node: Node) -> str:
             return f"the text {quoted(node.text)}"
 
 
-_NO_VALUES = frozenset(("none", "null", "~", "nil", "n/a", "-", "no", "false"))
-"""What people write for "there is none"."""
-
-_TYPES = frozenset(("string", "integer", "number", "boolean", "array", "object"))
-"""The types of JSON Schema (core, 4.2.1) but `null`."""
-
-
-_FORMATS = frozenset(("uuid", "date-time", "date", "time", "email", "uri", "hostname"))
-"""Formats of JSON Schema (validation, 7.3) that others have as types."""
-
-
 def _keys_are(keys: tuple[str, ...]) -> tuple[str, ...]:
     """The help that tells the keys of a mapping, if they are few; not those of JSON Schema beside others."""
     own = tuple(each for each in keys if each not in KEYWORDS) if KEYWORDS.issubset(keys) else keys
     besides = "" if own == keys else "besides those of JSON Schema, "
     return (f"{besides}its keys are {', '.join(f'`{each}`' for each in own)}",) if 0 < len(own) <= 20 else ()
-
-
-def meant(node: Node, shape: Shape) -> tuple[str, ...]:
-    """The help where a value has another shape than it should: what it was probably meant to say."""
-    if isinstance(node, Sequence) and isinstance(shape, Name) and len(node.items) == 1:
-        item = node.items[0]
-        return (f"write `{item.text}`, without brackets",) if isinstance(item, Scalar) else ()
-    if isinstance(node, Sequence) and isinstance(shape, Members | MappingOf) and node.items:
-        dashes = all(isinstance(item, Mapping) for item in node.items)
-        return ("these are keys, and no items of a list: leave out the dashes",) if dashes else ()
-    if isinstance(shape, Names) and not isinstance(node, Sequence):
-        listed = [each.name for each in node.entries] if isinstance(node, Mapping) else [node.text]
-        named = all(each.isidentifier() and each not in ("true", "false") for each in listed)
-        return (f"write a list of names: `[{', '.join(listed[:8]) if named else 'NAME'}]`",)
-    if isinstance(node, Mapping) and isinstance(shape, ListOf) and isinstance(shape.item, Members):
-        return ("a list of one stands in brackets: `[{…}]`",)
-    if not isinstance(node, Scalar) or not isinstance(shape, Members | JSONSchema | MappingOf):
-        return ()
-    if node.text in _TYPES:
-        return (f"write `{{type: {node.text}}}`",)
-    if node.text in _FORMATS:
-        return (f"write `{{type: string, format: {node.text}}}`",)
-    return ("where there is none, write `none`",) if node.text.casefold() in _NO_VALUES else ()
 
 
 def shortened(text: str, length: int = 60) -> str:

@@ -357,6 +357,7 @@ def shared_types(level: Level) -> tuple[SharedType, ...]:
     entry = level.known.get("types")
     if entry is None or is_word(entry.value, "none"):
         return ()
+    level.reading.note_slips(entry.value, Slot("types", shapes.Members()))
     below = level.reading.keyed(entry.value, {}, "types", is_open=True)
     with level.reading.proposing(entry.proposed or entry.value.proposed):
         return below.declared(partial(of_entry(SHARED), level.reading))

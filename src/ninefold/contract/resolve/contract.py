@@ -48,6 +48,7 @@ def resolve(document: Document, accept_proposals: bool = False) -> Outcome[Contr
         errors=part_of(r, Errors, document.part("errors")),
         limits=part_of(r, Limits, document.part("limits")),
         versioning=part_of(r, Versioning, document.part("versioning")),
+        slips=r.slips,
     )
     judge(r, contract)
     unread_terms(r, contract)
