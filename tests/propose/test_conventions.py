@@ -162,6 +162,76 @@ def test_a_sketch_is_a_service_after_propose() -> None:
         assert f"responses: !proposed {answer}" in line, line
 
 
+KEPT = """
+purpose: Invoices.
+resources:
+  invoice:
+    primary key: id
+    fields:
+      id:    {type: integer, on create: serial()}
+      state: {state: true}
+      net:   {type: integer}
+      due:   {type: string, format: date-time, on create: now}
+    required: [net]
+states: {invoice: {initial: open, states: [open, paid], transitions: {pay: {from: open, to: paid}}}}
+endpoints:
+  requests: {media type: application/json, unknown members: refused, unknown parameters: refused}
+  produces: application/json
+  POST /invoices: {does: create invoice, body: [net]}
+  GET /invoices: {does: list invoice, pages: none}
+  GET /invoices/{id}: {does: read invoice, responses: {200: invoice}}
+  POST /invoices/{id}/pay: {does: pay invoice, body: none, responses: {200: invoice}}
+authentication: {schemes: none, rows: all, permissions: {all others: anyone}}
+events: none
+errors: none
+limits: {rates: none, body size: 1 KiB, timeout: none}
+versioning: none
+"""
+
+def proposed(text: str, key: str, fact: str) -> str | None:
+    loaded = compiled(text, "kept.yaml", accept=True)
+    assert not wrong(loaded)
+    outcome = propose(loaded)
+    assert not wrong(compiled(outcome.text, "kept.yaml", accept=True))
+    [line] = [line for line in outcome.text.splitlines() if line.strip().startswith(f"{key}: ")]
+    return line.partition(f"{fact}: ")[2] or None
+
+
+VERSIONS = """
+versioning:
+  in: path
+  default: none
+  versions: {v2: {}, v1: {changes: []}}
+  compatible: [add an endpoint]
+"""
+
+
+@pytest.mark.parametrize(
+    ("versions", "location"),
+    [
+        ("versioning: none\n", "{Location: \"'/invoices/' + string(invoice.id)\"}"),
+        (VERSIONS, "{Location: \"'invoices/' + string(invoice.id)\"}"),
+        (VERSIONS.replace("in: path", "in: header\n  name: V"), "{Location: \"'/invoices/' + string(invoice.id)\"}"),
+        (VERSIONS.replace("[]", '[{rename: "GET /invoices/{id}", to: "GET /bills/{id}"}]'), None),
+        (VERSIONS.replace("[]", '[{remove: "GET /invoices/{id}"}]'), None),
+        (VERSIONS.replace("[]", "[{rename: POST /invoices, to: POST /bills}]"), None),
+        (VERSIONS.replace("in: path", "in: header\n  name: V").replace("[]", '[{remove: "GET /invoices/{id}"}]'), None),
+    ],
+)
+def test_a_location_leads_to_the_row_in_each_version(versions: str, location: str | None) -> None:
+    text = KEPT.replace("versioning: none\n", versions.lstrip())
+    found = proposed(text, "POST /invoices", "headers")
+    assert found == location if location is None else (found or "").startswith(f"!proposed {location}")
+    whole = propose(compiled(text, "kept.yaml", accept=True)).text
+    assert ("where it is" in whole) == (location is not None)
+
+
+def test_no_location_is_told_where_no_row_is_read() -> None:
+    lines = [line for line in KEPT.splitlines() if "GET /invoices/{id}" not in line]
+    whole = propose(compiled("\n".join(lines), "kept.yaml", accept=True)).text
+    assert "responses: !proposed {201: invoice}" in whole and "where it is" not in whole
+
+
 def test_an_envelope_is_proposed_where_webhooks_do_not_say_what_happened() -> None:
     text = (EXAMPLES / "orders.md").read_text(encoding="utf-8")
     [line] = [line for line in text.splitlines(keepends=True) if line.startswith("  envelope: ")]

@@ -16,12 +16,12 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression, Members
 from ninefold.language.fact import Fact, Name, Shown, StatedNone, is_open, text_of, value_of
 from ninefold.language.limits import Pages
-from ninefold.language.resources import Field, Resource
-from ninefold.language.routes import Literal, PathName
+from ninefold.language.resources import Resource
 from ninefold.language.verbs import kind_of
 from ninefold.syntax.nodes import Mapping, Scalar, Sequence
 from ninefold.tools.propose.facts import (
     CREATED,
+    CREATED_THERE,
     DELETED,
     EVENT_STREAM,
     JSON,
@@ -34,6 +34,7 @@ from ninefold.tools.propose.facts import (
     Proposed,
     Value,
 )
+from ninefold.tools.propose.location import location_of
 
 _SUBSCRIBED = "{{201: {{id: subscription.id, url: subscription.url, kinds: subscription.kinds{}}}}}"
 _SIGNED_IN = "{200: {access_token: caller.credential, token_type: \"'Bearer'\"}}"
@@ -54,7 +55,8 @@ def responses(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     if found is None:
         return ()
     value, source = found
-    location = _location(survey, endpoint, first)
+    location = location_of(survey, endpoint, first)
+    source = CREATED_THERE if location is not None and source == CREATED else source
     facts = (Proposed(4, (subject, "responses"), value, source),)
     return facts if location is None else (*facts, Proposed(4, (subject, "headers", "Location"), location, source))
 
@@ -103,62 +105,6 @@ def _made(resource: Resource, endpoint: Endpoint) -> str:
     members += [f"{each.name}: issued.{each.name}" for each in tokens]
     members += ["access_token: caller.credential"] if issues else []
     return "{" + ", ".join(members) + "}"
-
-
-# ── Location ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _location(survey: Survey, endpoint: Endpoint, action: Action) -> str | None:
-    """Where the row is read that was made, as an expression in YAML; None: nowhere that could be told from the row."""
-    own = survey.graph.resources.get(action.subject or "")
-    if kind_of(action.verb).answer != "the new row" or action.all or own is None or not is_open(endpoint.headers):
-        return None
-    for other in survey.endpoints:
-        read = next(iter(actions(other)), None)
-        if other.method == "GET" and read is not None and read.subject == own.name and kind_of(read.verb).reads_one:
-            path = _path(survey, own, other)
-            if path is not None:
-                return path
-    return None
-
-
-def _path(survey: Survey, own: Resource, endpoint: Endpoint) -> str | None:
-    base = value_of(survey.contract.endpoints.base)
-    text, parts = "" if base is None else base.rstrip("/"), list[str]()
-    for segment in endpoint.segments:
-        match segment:
-            case Literal(text=literal):
-                text += f"/{literal}"
-            case PathName() if (value := _value(survey, own, survey.led(own.name, segment))) is not None:
-                parts += [f"'{text}/'", value]
-                text = f":{segment.after}" if segment.after else ""
-            case _:
-                return None
-    parts += [f"'{text}'"] if text else []
-    return '"' + " + ".join(parts) + '"' if len(parts) > 1 and not {"\\", '"'} & set("".join(parts)) else None
-
-
-def _value(survey: Survey, own: Resource, names: tuple[str, ...]) -> str | None:
-    """A name in braces as a text that is read of the row: a field, or one of the row to which a reference leads."""
-    field, at = _field(survey, own.name, names[0]), own.name
-    for name in names[1:]:
-        target = None if field is None else value_of(field.references)
-        at += f".{names[names.index(name) - 1]}"
-        field = None if target is None else _field(survey, target.text, name)
-    if field is None or field.references is not None:
-        return None
-    schema = value_of(field.schema)
-    match None if schema is None else schema.json.get("type"):
-        case "string":
-            return f"{at}.{names[-1]}"
-        case "integer":
-            return f"string({at}.{names[-1]})"
-        case _:
-            return None
-
-
-def _field(survey: Survey, resource: str, name: str) -> Field | None:
-    return survey.graph.fields.get(resource, {}).get(name)
 
 
 @dataclass(frozen=True, slots=True)
