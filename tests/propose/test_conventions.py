@@ -188,6 +188,20 @@ limits: {rates: none, body size: 1 KiB, timeout: none}
 versioning: none
 """
 
+OTHERWISE = {
+    "a constant": ("on create: now", "on create: \"timestamp('2000-01-01T00:00:00Z')\""),
+    "the time of a change": ("on create: now", "on change: now"),
+    "a body": ("body: [net]", "body: [net, due]"),
+    "sets": ("body: [net]}", "body: [net], sets: {due: now + duration('P14D')}}"),
+    "a transition": ("to: paid}", "to: paid, sets: {due: now}}"),
+    "an effect": (
+        "body: none,",
+        "body: none, also: [{does: update invoice, where: invoice.net > this.net, sets: {due: now}}],",
+    ),
+}
+"""By what a field is not the time at which its row was made."""
+
+
 def proposed(text: str, key: str, fact: str) -> str | None:
     loaded = compiled(text, "kept.yaml", accept=True)
     assert not wrong(loaded)
@@ -195,6 +209,16 @@ def proposed(text: str, key: str, fact: str) -> str | None:
     assert not wrong(compiled(outcome.text, "kept.yaml", accept=True))
     [line] = [line for line in outcome.text.splitlines() if line.strip().startswith(f"{key}: ")]
     return line.partition(f"{fact}: ")[2] or None
+
+
+@pytest.mark.parametrize("name", ["due", "created_at"])
+def test_the_newest_come_first_where_rows_keep_their_time_of_creation(name: str) -> None:
+    text = KEPT.replace("due", name)
+    assert (proposed(text, "GET /invoices", "sort") or "").startswith(f"!proposed [-{name}]")
+    for other, (now, then) in OTHERWISE.items():
+        text = KEPT.replace(now, then).replace("due", name)
+        assert text != KEPT.replace("due", name), other
+        assert (proposed(text, "GET /invoices", "sort") or "").startswith("!proposed [id]"), other
 
 
 VERSIONS = """

@@ -13,8 +13,11 @@ from typing import TypeAlias
 
 from ninefold.contract.questions.question import STATES
 from ninefold.contract.survey import Survey, actions
+from ninefold.contract.writes import changed_rows
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.expressions import ast
 from ninefold.language.authentication import UNSEEN_ROWS
+from ninefold.language.effects import Effect
 from ninefold.language.endpoints import ENDPOINTS, PATCH, PRODUCES
 from ninefold.language.errors import CODES, SHAPE, STATUS
 from ninefold.language.events import DELIVERY, Webhooks
@@ -183,15 +186,39 @@ def _order(survey: Survey, subject: str) -> tuple[Proposed, ...]:
     if endpoint is None:
         return ()  # it is of an older version alone
     resource = next((a.subject for a in actions(endpoint) if kind_of(a.verb).lists), None) or ""
-    for name in ("created_at", "createdAt", "created"):
-        field = survey.graph.fields.get(resource, {}).get(name)
-        schema = value_of(field.schema) if field is not None else None
-        if field is not None and schema is not None and schema.json.get("format") == "date-time":
-            if isinstance(field.on_create, Shown):
-                return (Proposed(4, path, f"[-{name}]", NEWEST_FIRST),)
+    given = _given_otherwise(survey, resource)
+    for name, field in survey.graph.fields.get(resource, {}).items():
+        if name not in given and _is_time_of_creation(field):
+            return (Proposed(4, path, f"[-{name}]", NEWEST_FIRST),)
     own = survey.graph.resources.get(resource)
     identifier = ", ".join(name.text for name in value_of(own.primary_key) or ()) if own is not None else ""
     return (Proposed(4, path, f"[{identifier}]", BY_IDENTIFIER),) if identifier else ()
+
+
+def _is_time_of_creation(field: Field) -> bool:
+    """Whatever it is called: rows are made with it, and no write gives it another value."""
+    schema, made = value_of(field.schema), value_of(field.on_create)
+    if schema is None or schema.json.get("format") != "date-time" or field.on_change is not None:
+        return False
+    return made is not None and isinstance(made.ast, ast.Name) and made.ast.name == "now"
+
+
+def _given_otherwise(survey: Survey, resource: str) -> set[str]:
+    """The fields that bodies, `sets` and effects give rows of a resource, also where time alone takes a transition."""
+    found: set[str] = set()
+    effects: list[Effect] = []
+    for endpoint in survey.endpoints:
+        for change in changed_rows(survey, endpoint):
+            if change.resource.name == resource:
+                found |= change.body.union(change.sets)
+        effects += survey.effects(endpoint)
+    for name in survey.contract.machines:
+        machine = survey.contract.machine(name)
+        for transition in (value_of(machine.transitions) or ()) if machine is not None else ():
+            also = value_of(transition.also)
+            effects += also or ()
+            found |= {each.name for each in value_of(transition.sets) or () if name == resource}
+    return found | {each.name for effect in effects if effect.subject == resource for each in effect.sets}
 
 
 # Events
