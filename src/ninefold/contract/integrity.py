@@ -156,6 +156,8 @@ class _Reading:
             case Conditional(condition, yes, no):
                 self.rows(condition, scope)
                 return self.rows(yes, scope) | self.rows(no, scope)
+            case Binary("+"):
+                return self.rows(ast.left, scope) | self.rows(ast.right, scope)
             case ListLiteral(items):
                 return frozenset().union(*(self.rows(each, scope) for each in items))
             case MapLiteral(entries):

@@ -15,6 +15,7 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import (
     MAKING_ARRAYS,
     Ast,
+    Binary,
     Conditional,
     Index,
     Invocation,
@@ -32,8 +33,8 @@ from ninefold.language.requests import Body
 from ninefold.language.resources import Field, Resource
 from ninefold.language.verbs import LOG, SUBSCRIPTION
 
-SAME_ITEMS = ("distinct", "sort", "reverse")
-"""The functions of an array that give its own items again."""
+SAME_ITEMS = ("distinct", "sort", "reverse", "first")
+"""The functions of an array that give its own items again, or one of them."""
 
 
 @dataclass(frozen=True)
@@ -313,6 +314,8 @@ class Walk:
             case Conditional(condition, yes, no):
                 self.read(condition, roots)
                 return self.each((yes, no), roots)
+            case Binary("+", left, right):
+                return self.each((left, right), roots)
             case MapLiteral(entries):
                 self.each([value for _, value in entries], roots)
             case _:
