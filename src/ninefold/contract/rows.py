@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TypeAlias
 
+from ninefold.contract.reach import SAME_ITEMS
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.expressions import ast
@@ -17,6 +18,9 @@ Rows: TypeAlias = Mapping[str, str]
 """Names of rows, each with its resource; `page.items` has that of a list."""
 
 PAGE = "page.items"
+
+KEEPING_ITEMS = ("filter", "sortBy", *SAME_ITEMS)
+"""What an array is asked that gives items of its own."""
 
 
 @dataclass(frozen=True)
@@ -32,43 +36,48 @@ class Graph:
         return {name: name for name in self.fields}
 
     def row(self, node: Ast, rows: Rows) -> str | None:
-        """The resource of the row that an expression is, where it is one that is named or referred to."""
+        """The resource of the row that an expression is, or of the rows that it is a list of."""
         match node:
             case ast.Name(name):
                 return rows.get(name)
             case ast.Member(operand=ast.Name(name="caller" | "before"), name=name):
                 return name if name in self.fields else None
-            case ast.Member(operand=operand, name=name):
-                row = self.row(operand, rows)
-                return None if row is None else self.fields.get(row, {}).get(name)
-            case ast.Invocation(function="first", target=target) if target is not None:
-                return self.items(target, rows)
-            case _:
-                return None
-
-    def items(self, node: Ast, rows: Rows) -> str | None:
-        """The resource of the rows that an expression is a list of."""
-        match node:
             case ast.Member(operand=ast.Name(name="page"), name="items"):
                 return rows.get(PAGE)
             case ast.Member(operand=operand, name=name):
                 row = self.row(operand, rows)
-                return None if row is None else self.inverse.get((row, name))
+                return None if row is None else self.inverse.get((row, name)) or self.fields.get(row, {}).get(name)
             case ast.Invocation(function="all", target=None, arguments=(ast.Name(name),)):
                 return name if name in self.fields else None
-            case ast.Invocation(function="filter" | "sortBy" | "sort" | "distinct" | "reverse", target=target) if (
-                target is not None
-            ):
-                return self.items(target, rows)
+            case ast.Invocation(function=function, arguments=(*_, made)) if function in ast.MAKING_ARRAYS:
+                return self.row(made, self.within(node, rows))
+            case ast.Invocation(function=function, target=target) if target is not None and function in KEEPING_ITEMS:
+                return self.row(target, rows)
+            case ast.Conditional(yes=one, no=other) | ast.Binary(operator="+", left=one, right=other):
+                return self.row(one, rows) or self.row(other, rows)
+            case ast.ListLiteral(items=items):
+                return next((found for each in items if (found := self.row(each, rows)) is not None), None)
             case _:
                 return None
+
+    def items(self, node: Ast, rows: Rows) -> str | None:
+        """The same, where it is a list of them."""
+        match node:
+            case ast.Name() | ast.Invocation(function="first"):
+                return None
+            case ast.Member(operand=ast.Name(name="page"), name="items"):
+                return rows.get(PAGE)
+            case ast.Member(operand=operand, name=name):
+                return self.inverse.get((self.row(operand, rows) or "", name))
+            case _:
+                return self.row(node, rows)
 
     def within(self, called: ast.Invocation, rows: Rows) -> Rows:
         """What names mean in what is asked of each item of a list."""
         variables = [each.name for each in ast.variables_of(called)]
         if called.target is None or not variables:
             return rows
-        item = self.items(called.target, rows)
+        item = self.row(called.target, rows)
         others = {each: row for each, row in rows.items() if each not in variables}
         return others if item is None else {**others, variables[-1]: item}
 

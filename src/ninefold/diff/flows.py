@@ -199,7 +199,7 @@ class Flows:
             case ast.Name(name) if own is not None and name in self.graph.fields.get(own, ()):
                 yield own, name
             case ast.Member(operand=operand, name=name):
-                of, row = self.graph.row(operand, rows), self.graph.row(node, rows) or self.graph.items(node, rows)
+                of, row = self.graph.row(operand, rows), self.graph.row(node, rows)
                 if of is not None and name in self.graph.fields.get(of, ()):
                     yield of, name
                 if row is not None:
@@ -209,7 +209,7 @@ class Flows:
                     yield from self.read(operand, rows, own, whole=False)
             case ast.Invocation(function=function, target=None, arguments=arguments) if function in self.views:
                 for argument in arguments:
-                    row = self.graph.row(argument, rows) or self.graph.items(argument, rows)
+                    row = self.graph.row(argument, rows)
                     for of, view in self.views[function]:
                         if row in (None, of):
                             yield from self._of_view(of, view, rows)

@@ -80,7 +80,7 @@ class _Shown:
         yield from self.read(said.ast, rows, own)
 
     def read(self, node: ast.Ast, rows: dict[str, str], own: str | None) -> Iterator[tuple[str, str]]:
-        row = self.graph.row(node, rows) or self.graph.items(node, rows)
+        row = self.graph.row(node, rows)
         if row is not None:
             yield from ((row, name) for name in self.graph.fields.get(row, ()))
         match node:
