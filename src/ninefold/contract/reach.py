@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
 
-from ninefold.contract.shared_types import types_in
+from ninefold.contract.shared_types import closure, types_in
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.ast import (
     MAKING_ARRAYS,
@@ -95,12 +95,7 @@ class Graph:
     def with_targets(self, resources: frozenset[str]) -> frozenset[str]:
         """With the resources that their fields refer to or are computed from: rows cannot be kept without."""
         if resources not in self._closures:
-            found, waiting = set(resources), list(resources)
-            while waiting:
-                more = self._targets.get(waiting.pop(), frozenset()) - found
-                found |= more
-                waiting += more
-            self._closures[resources] = frozenset(found)
+            self._closures[resources] = closure(resources, self._targets)
         return self._closures[resources]
 
     @cached_property
@@ -140,12 +135,7 @@ class Graph:
         )
 
     def falling_with(self, resource: str) -> frozenset[str]:
-        found, waiting = {resource}, [resource]
-        while waiting:
-            more = self._cascades.get(waiting.pop(), frozenset()) - found
-            found |= more
-            waiting += more
-        return frozenset(found)
+        return closure({resource}, self._cascades)
 
     @cached_property
     def _cascades(self) -> Mapping[str, frozenset[str]]:

@@ -51,6 +51,16 @@ class Member(NamedTuple):
     always: bool = True
 
 
+def closure(first: Iterable[str], leads: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """These, and all that they lead to."""
+    found, waiting = set(first), list(first)
+    while waiting:
+        more = leads.get(waiting.pop(), frozenset()) - found
+        found |= more
+        waiting += more
+    return frozenset(found)
+
+
 class SharedTypes:
     """The graph of the shared types of a contract."""
 
@@ -60,12 +70,7 @@ class SharedTypes:
 
     def using(self, name: str) -> frozenset[str]:
         """The types that refer to one, be it through others; and itself."""
-        found, waiting = {name}, [name]
-        while waiting:
-            more = self._used_by.get(waiting.pop(), frozenset()) - found
-            found |= more
-            waiting += more
-        return frozenset(found)
+        return closure({name}, self._used_by)
 
     @cached_property
     def open(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ninefold.contract.questions.question import At, blocking, first_unanswered, unanswered
+from ninefold.contract.refusals.rows import is_ruled
 from ninefold.contract.survey import Survey
 from ninefold.language.authentication import (
     ALL,
@@ -22,8 +23,7 @@ from ninefold.language.authentication import (
     Scheme,
 )
 from ninefold.language.cases import ALL_OTHERS
-from ninefold.language.endpoints import Endpoint
-from ninefold.language.fact import Fact, Shown, StatedNone, value_of
+from ninefold.language.fact import Fact, Shown, value_of
 from ninefold.language.question import OpenQuestion
 
 
@@ -36,7 +36,8 @@ def ask(survey: Survey) -> Iterator[OpenQuestion]:
         yield from _of_scheme(survey, scheme)
     yield from _callers(survey)
     yield from _rows(survey)
-    ruled = tuple(endpoint.key for endpoint in survey.endpoints if _has_row_rule(survey, endpoint))
+    sees = ((each, name) for each in survey.endpoints for name in survey.reach[each.key].sees)
+    ruled = tuple(dict.fromkeys(each.key for each, name in sees if is_ruled(survey, each, name)))
     if ruled and (at := unanswered(facts.unseen_rows, place)):
         yield blocking(UNSEEN_ROWS, "rows", at, ruled)
 
@@ -144,16 +145,3 @@ def _rows(survey: Survey) -> Iterator[OpenQuestion]:
         text = f"which rows of `{resource}` may be seen by {listed} ({why})"
         at = next(iter(callers.values()))
         yield blocking(ROWS, resource, at, tuple(blocked[resource]), text)
-
-
-def _has_row_rule(survey: Survey, endpoint: Endpoint) -> bool:
-    """Whether an endpoint meets a row rule that hides rows."""
-    for resource in survey.reach[endpoint.key].sees:
-        for admission in survey.admitted(endpoint):
-            rule = survey.row_rule(resource, admission.who.text)
-            if isinstance(rule, StatedNone):
-                return True
-            condition = value_of(rule)
-            if condition is not None and not isinstance(condition, Every):
-                return True
-    return False

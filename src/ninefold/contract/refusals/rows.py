@@ -37,7 +37,7 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     """Rows that are not there, are not seen, or are not what the request takes them for."""
     unseen = survey.contract.authentication.unseen_rows
     for resource, span in _sought(survey, endpoint):
-        hidden = value_of(unseen) if _ruled(survey, endpoint, resource) else None
+        hidden = value_of(unseen) if is_ruled(survey, endpoint, resource) else None
         is_hidden = hidden is not None and hidden.text == "not found"
         if not _is_always_there(survey, endpoint, resource):
             also = ", or the caller does not see it" if is_hidden else ""
@@ -126,7 +126,7 @@ def _of_a_row_that_may_be_there(
         words = f"the `{resource}` is there already"
         yield Refusal("conflict", Step.JUDGED, resource, fact=endpoint.span, words=words)
     unseen = survey.contract.authentication.unseen_rows
-    hidden = value_of(unseen) if _ruled(survey, endpoint, resource) else None
+    hidden = value_of(unseen) if is_ruled(survey, endpoint, resource) else None
     if hidden is not None and (hidden.text == "forbidden" or any(kind_of(verb).may_make for verb in done)):
         words = f"the `{resource}` is there, and the caller does not see it"
         yield Refusal(hidden.text, Step.JUDGED, resource, fact=hidden.span, words=words)
@@ -179,7 +179,7 @@ def named_row(survey: Survey, endpoint: Endpoint, segment: PathName) -> str | No
     return next(iter(reversed(tuple(through(survey, first, segment)))), first)
 
 
-def _ruled(survey: Survey, endpoint: Endpoint, resource: str) -> bool:
+def is_ruled(survey: Survey, endpoint: Endpoint, resource: str) -> bool:
     """Whether some caller of an endpoint does not see every row of a resource."""
     for each in survey.admitted(endpoint):
         rule = survey.row_rule(resource, each.who.text)
