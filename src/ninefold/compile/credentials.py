@@ -34,6 +34,13 @@ def issued_to(service: Checked) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.resource for each in schemes if isinstance(each, checked.Issued)))
 
 
+def callers(service: Checked) -> tuple[str, ...]:
+    """The resources whose rows are callers."""
+    schemes = (each.verified for each in service.schemes)
+    of_rows = checked.LookedUp | checked.Issued | checked.Password | checked.CertificateOf
+    return tuple(dict.fromkeys(each.resource for each in schemes if isinstance(each, of_rows)))
+
+
 def scoped(service: Checked) -> tuple[str, ...]:
     """Those of them whose credentials have scopes."""
     issued = [each.verified for each in service.schemes if isinstance(each.verified, checked.Issued)]

@@ -10,7 +10,7 @@ from ninefold.checked.lists import Wanted
 from ninefold.checked.operations import SortKeys
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
-from ninefold.compile.credentials import issued_to, scoped
+from ninefold.compile.credentials import callers, issued_to, scoped
 from ninefold.compile.perspective import CONTRACT, Perspective
 from ninefold.compile.subscribers import subscribers
 from ninefold.expressions.rows import unwritten
@@ -37,6 +37,7 @@ def schema(checked: Checked) -> Schema:
         subscribers=None if to is None else (to.resource, *checked.resources[to.resource].primary_key),
         log=_is_read(checked),
         scoped=scoped(checked),
+        callers=callers(checked) if checked.takes_subscriptions and to is None else (),
     )
 
 

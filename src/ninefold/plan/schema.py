@@ -84,7 +84,8 @@ class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
     those that are issued to its rows (`ninefold.sql.credentials`). `versions`: events may be something else in another
     version. `subscribers`: the table of those that events are delivered to, and its key, where it is the contract's
     own. `broker`: the name of what the log is sent to. `log`: the log is read as a resource. `aside`: of a database
-    alone, the resources of contracts that it served before."""
+    alone, the resources of contracts that it served before. `callers`: the resources whose rows may be who subscribed;
+    what such a row subscribed to ends with it."""
 
     tables: tuple[Table, ...] = ()
     idempotency: bool = False
@@ -98,6 +99,7 @@ class Schema(msgspec.Struct, frozen=True, omit_defaults=True):
     scoped: tuple[str, ...] = ()
     """Those in `credentials` whose credentials have scopes."""
     aside: tuple[Table, ...] = ()
+    callers: tuple[str, ...] = ()
 
 
 class Held(msgspec.Struct, frozen=True):

@@ -121,6 +121,7 @@ def changes(stored: Schema, wanted: Schema, made: Mapping[str, str | None] = Map
     found += _supports(stored, wanted)
     if wanted.log and not stored.log:
         silent.append(steps.MakeSupport("reading"))
+    silent += [steps.MakeSupport("callers", each) for each in wanted.callers if each not in stored.callers]
     aside = tuple(table for name, table in {**hidden, **old}.items() if name not in names)
     after = structs.replace(shaped, tables=tuple(tables), aside=aside)
     return Changes(tuple(found), _with_supports(after, stored), tuple(_by_names_of_then(silent, tables)))
@@ -170,6 +171,7 @@ def _are_alike(was: Table, now: Table) -> bool:
 def _with_supports(after: Schema, stored: Schema) -> Schema:
     """What is kept beside the rows is not undone by a contract: keys and credentials expire by themselves, and what has
     happened has happened."""
+    there = {table.name for table in after.tables}
     return structs.replace(
         after,
         idempotency=after.idempotency or stored.idempotency,
@@ -181,6 +183,7 @@ def _with_supports(after: Schema, stored: Schema) -> Schema:
         log=after.log or stored.log,
         credentials=tuple(dict.fromkeys((*after.credentials, *stored.credentials))),
         scoped=tuple(dict.fromkeys((*after.scoped, *stored.scoped))),
+        callers=tuple(dict.fromkeys((*after.callers, *(each for each in stored.callers if each in there)))),
     )
 
 

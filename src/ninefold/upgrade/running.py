@@ -149,7 +149,7 @@ class _Sorting:
             case steps.AddColumn(table=table, column=column):
                 yield from _held_back(table, column.name, before, "old")
             case steps.MakeSupport(what=what, of=of):
-                if what not in ("keys", "reading", "credentials", "scopes"):
+                if what not in ("keys", "reading", "credentials", "scopes", "callers"):
                     yield "nodes of the old contract would write nothing of it"
                 elif what == "scopes" and of in before.schema.credentials:
                     yield "nodes of the old contract would issue credentials without any"

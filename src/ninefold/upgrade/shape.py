@@ -46,6 +46,7 @@ def shape(schema: Schema) -> Schema:
         schema.log,
         schema.scoped,
         schema.aside,
+        schema.callers,
     )
 
 

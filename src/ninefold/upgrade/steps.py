@@ -18,7 +18,7 @@ from ninefold.upgrade.sources import Value
 from ninefold.values import Type
 
 Support: TypeAlias = Literal[
-    "keys", "log", "reading", "deliveries", "broker", "versions", "subscribed", "credentials", "scopes"
+    "keys", "log", "reading", "deliveries", "broker", "versions", "subscribed", "credentials", "scopes", "callers"
 ]
 """What is kept beside the rows of resources (`ninefold.plan.schema.Schema`)."""
 
@@ -49,7 +49,7 @@ class MakeTable:
 
 @dataclass(frozen=True, slots=True)
 class MakeSupport:
-    """`of`: the resource, of `credentials` and `scopes`."""
+    """`of`: the resource, of `credentials`, `scopes` and `callers`."""
 
     what: Support
     of: str = ""
@@ -322,7 +322,13 @@ _ORDER = (
 
 def in_order(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """What is there first stands first, what is demanded of all rows last. What was decided has been done before."""
-    return tuple(sorted(steps, key=lambda step: _ORDER.index(type(step))))
+    return tuple(sorted(steps, key=_place))
+
+
+def _place(step: Step) -> int:
+    if isinstance(step, MakeSupport) and step.what == "callers":
+        return len(_ORDER)  # by the columns that rows are known by in the end
+    return _ORDER.index(type(step))
 
 
 # What has to be so among the rows that are there

@@ -153,7 +153,7 @@ def _shown(value: Stored) -> str:
 def make(found: Changes, wanted: Schema, database: Changing) -> None:
     """All steps. Raises NotUpgraded where a row would refer to nothing."""
     database.take(found.steps, wanted)
-    database.refer(wanted)
+    database.refer(structs.replace(wanted, callers=found.after.callers))
     database.note_shape(found.after)
 
 

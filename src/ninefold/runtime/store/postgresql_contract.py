@@ -194,6 +194,7 @@ def _undone(side: Side, noted: Between) -> Schema:
         idempotency=shape.idempotency or ("keys", "") in supports,
         credentials=(*shape.credentials, *(of for what, of in supports if what == "credentials")),
         scoped=(*shape.scoped, *(of for what, of in supports if what == "scopes")),
+        callers=(*shape.callers, *(of for what, of in supports if what == "callers")),
     )
     database.note_shape(shape)
     note_between(side.ask, None)

@@ -30,8 +30,8 @@ from ninefold.sql.events import DROP_DELIVERIES
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.postgresql import POSTGRESQL, fitted
 from ninefold.sql.postgresql_columns import stored_form
+from ninefold.sql.subscribers import FUNCTION, key_renamed, known_otherwise, resource_renamed
 from ninefold.sql.subscribers import POSTGRESQL as JSON
-from ninefold.sql.subscribers import key_renamed, known_otherwise, resource_renamed
 from ninefold.upgrade import sources, steps
 from ninefold.upgrade.shape import encode_shape
 from ninefold.upgrade.steps import Premise, Step
@@ -89,7 +89,8 @@ class Changing:
             _take(step, wanted, self._ask, self.emptied)
 
     def refer(self, wanted: Schema) -> None:
-        for statement in tables.endings(wanted):
+        of_callers = (each for name in wanted.callers for each in tables.support("callers", name, wanted))
+        for statement in (*tables.endings(wanted), *of_callers):
             self._ask(statement)
         all_are_told(self.ask, wanted, POSTGRESQL)
         _bind(wanted, self._ask)
@@ -216,7 +217,7 @@ def _beside(step: steps.Beside, wanted: Schema) -> Iterator[str]:
             created = tables.support("deliveries", "", shape)
             yield from waiting.taken_back(created, subscribed, versions=shape.versions)
         case steps.DropDeliveries():
-            yield f"DROP FUNCTION IF EXISTS {tables.ENDS}() CASCADE"
+            yield from (f"DROP FUNCTION IF EXISTS {each}() CASCADE" for each in (tables.ENDS, FUNCTION))
             yield from DROP_DELIVERIES
         case steps.CallReceivers(of=shape):
             yield from tables.endings(shape)

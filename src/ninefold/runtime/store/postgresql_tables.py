@@ -18,7 +18,7 @@ from ninefold.plan.schema import Column, Index, Schema, Table
 from ninefold.runtime.store import tables as sqlite
 from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.runtime.store.tables import ONE, names
-from ninefold.sql import credentials
+from ninefold.sql import credentials, subscribers
 from ninefold.sql.events import (
     CREATE_DELIVERIES,
     CREATE_LOG,
@@ -87,11 +87,12 @@ def create_tables(schema: Schema) -> tuple[str, ...]:
         *(support("subscribed", "", schema) if schema.versions and schema.subscriptions else ()),
         *(each for resource in schema.credentials for each in support("credentials", resource, schema)),
         *(each for resource in schema.scoped for each in support("scopes", resource, schema)),
+        *(each for resource in schema.callers for each in support("callers", resource, schema)),
     )
 
 
 def support(what: Support, of: str, schema: Schema) -> tuple[str, ...]:
-    """The statements for what is kept beside the rows. `of`: the resource, of `credentials` and `scopes`."""
+    """The statements for what is kept beside the rows. `of`: the resource, of `credentials`, `scopes` and `callers`."""
     match what:
         case "keys":
             return _own(CREATE_KEYS)
@@ -113,6 +114,9 @@ def support(what: Support, of: str, schema: Schema) -> tuple[str, ...]:
             return _own(_credentials(of, schema))
         case "scopes":
             return _own(credentials.create_scopes(of))
+        case "callers":
+            key = next(each.key for each in schema.tables if each.name == of)
+            return subscribers.ended(of, key, subscribers.POSTGRESQL), *subscribers.postgresql_triggers(of, key)
         case _:
             assert_never(what)
 

@@ -131,6 +131,8 @@ def _support(what: steps.Support, of: str, wanted: Schema) -> tuple[str, ...]:
             return tables.create_credentials(of, wanted)
         case "scopes":
             return create_scopes(of)
+        case "callers":
+            return tables.of_callers(of, wanted)
         case _:
             assert_never(what)
 
@@ -234,6 +236,11 @@ def _removed(step: steps.RemoveRows, connection: apsw.Connection) -> Iterator[st
     yield from _ended_beside(step.table, going, connection)
     yield f"DELETE FROM {table} WHERE {going}"
     yield f"DROP TABLE {_GOING}"
+    yield from unsubscribed(connection)
+
+
+def unsubscribed(connection: apsw.Connection) -> Iterator[str]:
+    """What refers to subscriptions that have ended."""
     for own, columns, _ in _beside_rows("$subscription", connection):
         yield f'DELETE FROM {identifier(own)} WHERE {columns} NOT IN (SELECT id FROM "$subscription")'
 

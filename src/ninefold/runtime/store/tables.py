@@ -14,7 +14,7 @@ from typing import assert_never
 
 from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Column, Index, Schema, Table
-from ninefold.sql import credentials
+from ninefold.sql import credentials, subscribers
 from ninefold.sql.events import (
     CREATE_DELIVERIES,
     CREATE_LOG,
@@ -68,6 +68,7 @@ def create_schema(schema: Schema) -> tuple[str, ...]:
         *(CREATE_SUBSCRIBED if schema.versions and schema.subscriptions else ()),
         *(statement for resource in schema.credentials for statement in create_credentials(resource, schema)),
         *(statement for resource in schema.scoped for statement in credentials.create_scopes(resource)),
+        *(statement for resource in schema.callers for statement in of_callers(resource, schema)),
     )
 
 
@@ -102,6 +103,12 @@ def endings(schema: Schema) -> tuple[str, ...]:
         f"{begin}{identifier(f'$subscription of {table} follows')} AFTER UPDATE{on} WHEN {old} <> {new}"
         f' BEGIN UPDATE "$subscription" SET id = {new} {is_old}',
     )
+
+
+def of_callers(resource: str, schema: Schema) -> tuple[str, ...]:
+    """What ends, with each row of a resource, that to which it has subscribed; and what has ended so already."""
+    key = next(each.key for each in schema.tables if each.name == resource)
+    return subscribers.ended(resource, key, subscribers.SQLITE), *subscribers.triggers(resource, key)
 
 
 def _by_trigger(schema: Schema) -> bool:

@@ -34,7 +34,7 @@ from ninefold.runtime.store.connections import words
 from ninefold.runtime.store.premises import all_are_told, broken
 from ninefold.runtime.store.protocol import Judge, Row
 from ninefold.runtime.store.record import Written, encode_written
-from ninefold.runtime.store.tables import endings
+from ninefold.runtime.store.tables import endings, of_callers
 from ninefold.runtime.store.whole import alone, beside, check_sound, connected, copy_of, flush, shape_of, there
 from ninefold.runtime.store.writer import Transaction
 from ninefold.sql.fragment import identifier
@@ -67,7 +67,10 @@ class Changing:
             steps.take(step, wanted, self._connection, self.emptied)
 
     def refer(self, wanted: Schema) -> None:
-        for statement in (*steps.untold(self._connection), *endings(wanted)):
+        callers = (each for name in wanted.callers for each in of_callers(name, wanted))
+        for statement in (*steps.untold(self._connection), *endings(wanted), *callers):
+            self.ask(statement)
+        for statement in steps.unsubscribed(self._connection):
             self.ask(statement)
         all_are_told(self.ask, wanted, SQLITE)
         if not self._unguarded:

@@ -306,7 +306,7 @@ class Deciding:
         table = self.tables.get(name)
         if table is None and name == DELIVERIES and each.lost and self.stored.subscriptions:
             self.steps.append(steps.DropDeliveries())
-            self.stored = structs.replace(self.stored, subscriptions=False, subscribers=None)
+            self.stored = structs.replace(self.stored, subscriptions=False, subscribers=None, callers=())
             return
         if table is None or name in self.wanted:
             gone = dict.fromkeys(each for each in self.tables if each not in self.wanted)
