@@ -23,8 +23,9 @@ from ninefold.language.shapes import (
 )
 from ninefold.syntax.nodes import Mapping, Node, Scalar, Sequence, Style, is_word
 
-_OPEN: Final = frozenset(("notshown", "notknown", "undecided", "tbd", "todo", "tobedecided", "?", "??", "???"))
-"""What people write where something is not decided, without spaces, hyphens and underscores."""
+_OPEN: Final = frozenset(("notshown", "notknown", "undecided", "tbd", "tobedecided", "?", "??", "???"))
+"""What people write where something is not decided, without spaces, hyphens and underscores. `todo` is none of these:
+many contracts have a resource of that name."""
 
 _LONGEST: Final = 20
 """Letters of a value that may be one of these: others need not be looked at."""
