@@ -72,13 +72,14 @@ def derive(contract: Contract) -> Outcome[tuple[Derived, ...]]:
     said = list(_odd(contract, scheme, versions))
     found: list[Derived] = []
     above, reached = with_lines(contract), not isinstance(versioning.location, StatedNone)
-    keys = {*contract.endpoints_by_key}
+    keys, before = {*contract.endpoints_by_key}, tuple[Change, ...]()
     for version in versions[1:]:
         reached = reached and not is_open(version.changes)
         if reached:
-            way = Way(contract, above, version, keys)
+            way = Way(contract, above, version, keys, before)
             for change in value_of(version.changes) or ():
                 apply(way, change)
+                before = (*before, change)
             said += way.diagnostics
             above = way.contract
             found.append(Derived(version, with_shown(above), way.moved))

@@ -37,12 +37,13 @@ OF_FIELDS = ("is", "on create", "stored")
 class Way:
     """`newest`: the contract that the document describes. `keys`: of the endpoints that some version above has, but for
     those that are only called so. `moved`: the endpoints that have another key in the version above, by their keys
-    here."""
+    here. `before`: the changes of the versions above."""
 
     newest: Contract
     contract: Contract
     version: Version
     keys: set[str]
+    before: tuple[Change, ...] = ()
     diagnostics: list[Diagnostic] = field(default_factory=list)
     moved: dict[str, str] = field(default_factory=dict)
 
@@ -65,21 +66,28 @@ class Way:
     def _renamed(self, change: Change, names: Sequence[str]) -> tuple[Change, str] | None:
         """The change further up by which what is meant, one of these, has another name, and that name: a parameter is
         renamed with the field that it is called as."""
-        text = change.subject.text
-        parameters, _, parameter = text.rpartition(".")
-        for before in value_of(self.version.changes) or ():
+        text, found = change.subject.text, None
+        of = {each.name: value_of(each.fields) or () for each in value_of(self.newest.resources.resources) or ()}
+        fields = {f"{name}.{each.name}" for name, own in of.items() for each in own}
+        for before in (*self.before, *(value_of(self.version.changes) or ())):
+            parameters, _, parameter = text.rpartition(".")
             name, to = before.subject.text, before.to
             if before is change:
                 break
             if before.verb == "rename" and to is not None and name.rpartition(".")[2] == parameter != "":
                 if (called := f"{parameters}.{to.text}") in names and parameters.endswith(".query"):
-                    return before, called
-            if before.verb == "rename" and to is not None and (text == name or text.startswith(name + ".")):
-                own = self.resource(name.partition(".")[0])
-                fields = () if own is None else value_of(own.fields) or ()
-                of = f"{name.partition('.')[0]}." if any(each.called == to.text for each in fields) else ""
-                return before, of + to.text + text[len(name) :]
-        return None
+                    text, found = called, before
+                    continue
+            if before.verb == "add" and before.kind is None and name.partition(".")[0] in of:
+                fields.add(name)
+            if before.verb != "rename" or to is None:
+                continue
+            called = f"{name.partition('.')[0]}.{to.text}" if name in fields else to.text
+            if name in fields:
+                fields.add(called)
+            if text == name or text.startswith(name + "."):
+                text, found = called + text[len(name) :], before
+        return None if found is None else (found, text)
 
     def taken(self, name: str, at: Span, what: str, first: Span) -> None:
         message = f"the version `{self.version.name}` has {what} `{name}` already"
