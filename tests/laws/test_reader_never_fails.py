@@ -162,6 +162,11 @@ HARD = {
     "hashes": "## 3\n```yaml\n## " + "# " * N,
     "statements": "## 3\nx: none.\n\n" * 20_000,
     "nearly statements": "## 3\n" + "x" * N + ": None.",
+    "nearly headings": "##3. States\n" * N + "\n" + "**3. States**\n\n" * N + "3. States\n---\n\n" * N,
+    "signs": ("## " + "# " * 95 + "x\n") * 5_000,
+    "open headings of HTML": "<h1>" * 4 * N,
+    "headings of HTML that are no tags": "<h1 " * 4 * N + "\n\n<h1" + " " * 4 * N,
+    "headings of HTML": "<h1>a</h1 " * 4 * N + "\n\n" + "<h1>3. States</h1>" * N,
     "control characters": "\x00" * N,
 }
 

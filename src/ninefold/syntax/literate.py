@@ -52,7 +52,7 @@ _INVISIBLE = "\u200b\u2060\ufeff"
 _SIGNS = regex.compile(rf"[\s{_INVISIBLE}]*([#＃]+)[\s{_INVISIBLE}]*(.*?)[#＃\s]*")
 _NUMBERED_ITEM = regex.compile(r"\d{1,9}[.)]\s.*")
 _UNDERLINE = regex.compile(r"\s{0,3}(?:-{2,}|={2,})\s*")
-_IN_HTML = regex.compile(r"<(h[1-6])\b[^>]*>(.*?)</\1\s*>", re.DOTALL | re.IGNORECASE)
+_IN_HTML = regex.compile(r"<(h[1-6])\b[^<>]{0,200}>([^<]{0,200})</\1\s{0,9}>", re.IGNORECASE)
 _LONGEST_HEADING = 200
 
 
