@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from inspect import Parameter, signature
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from tests.events.service import Running, running
 from tests.events.test_webhooks import until_left
 
 from ninefold.cli import main
+from ninefold.cli.events import events
 
 pytestmark = pytest.mark.serves
 
@@ -97,3 +99,51 @@ def test_what_there_is_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "there is no database" in capsys.readouterr().err
     assert main(["events", CONTRACT, "replay", "--database", str(tmp_path / "none.db")]) == 2
     assert "there is no database" in capsys.readouterr().err
+
+
+def test_what_is_named_and_not_there_is_no_success(service: Running, capsys: pytest.CaptureFixture[str]) -> None:
+    ann = service.person("Ann")
+    with receiving(lambda number: Answer(204)) as receiver:
+        made = service.subscribe(ann, receiver.url)
+        service.note(ann, "tea")
+        receiver.until(1)
+        until_left(service, [])
+        for named, words in (
+            (("--event", "99"), "there is no event 99"),
+            (("--event", "1", "--event", "0"), "there is no event 0"),
+            (("--event", str(10**30)), f"there is no event {10**30}"),
+            (("--subscription", "nonsense"), "there is no subscription nonsense"),
+            (("--event", "1", "--subscription", "nonsense"), "there is no subscription nonsense"),
+        ):
+            assert main(["events", CONTRACT, "replay", *named, "--database", str(service.path)]) == 2
+            said = capsys.readouterr()
+            assert words in said.err and not said.out
+        call = ["events", CONTRACT, "replay", "--subscription", made["id"], "--database", str(service.path)]
+        assert main(call) == 0 and "0 deliveries" in capsys.readouterr().out
+    assert len(receiver.came) == 1
+
+
+OPTIONS = {
+    "--after": ("1", {"list"}),
+    "--limit": ("5", {"list", "dead"}),
+    "--event": ("1", {"replay"}),
+    "--subscription": ("x", {"replay", "rotate"}),
+    "--overlap-hours": ("3", {"rotate"}),
+    "--format": ("json", {"list", "dead"}),
+}
+
+
+def test_each_option_of_the_command_is_tried() -> None:
+    taken = {name for name, each in signature(events).parameters.items() if each.kind is Parameter.KEYWORD_ONLY}
+    own = {"overlap" if name == "--overlap-hours" else name.removeprefix("--") for name in OPTIONS}
+    assert own == taken - {"database", "accept_proposals"}
+
+
+@pytest.mark.parametrize("action", ["list", "dead", "replay", "rotate"])
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_option_of_other_actions_is_not_dropped(
+    action: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    value, of = OPTIONS[option]
+    assert main(["events", CONTRACT, action, option, value, "--database", str(tmp_path / "none.db")]) == 2
+    assert (f"{action} takes no {option}" in capsys.readouterr().err) == (action not in of)

@@ -189,6 +189,9 @@ def test_what_waits_for_a_receiver_that_is_gone_is_given_up_until_the_operator_s
         assert "the receiver is gone (410)" in capsys.readouterr().out
         assert main(["events", str(document), "replay", "--event", "1", "--subscription", str(id), *arguments]) == 0
         assert [came.json["data"]["title"] for came in receiver.until(3)] == ["tea", "milk", "tea"]
+        for more in ((), ("--event", "1")):
+            assert main(["events", str(document), "replay", *more, "--subscription", "77", *arguments]) == 2
+            assert "there is no subscription 77" in capsys.readouterr().err
         assert main(["events", str(document), "rotate", "--subscription", str(id), *arguments]) == 2
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -30,12 +30,12 @@ def events(
     action: Literal["list", "dead", "replay", "rotate"] = "list",
     /,
     *,
-    after: int = 0,
-    limit: int = 50,
+    after: int | None = None,
+    limit: int | None = None,
     event: Annotated[Sequence[int], option()] = (),
     subscription: str | None = None,
-    overlap: Annotated[int, Parameter(name="--overlap-hours")] = 24,
-    format: Literal["text", "json"] = "text",
+    overlap: Annotated[int | None, Parameter(name="--overlap-hours")] = None,
+    format: Literal["text", "json"] | None = None,
     database: Database = None,
     accept_proposals: AcceptProposals = False,
 ) -> int:
@@ -45,7 +45,7 @@ def events(
     delivered again, or the events that are named, whatever became of them. `rotate` gives a subscription another secret
     and prints it, this once. All of it works while a service runs on the same database.
 
-    Exit status: 0, 1 if the contract has errors, 2 if the database cannot be used or there is no such subscription.
+    Exit status: 0, 1 if the contract has errors, 2 if the database cannot be used, or what is named is not there.
 
         ninefold events orders.md
         ninefold events orders.md dead
@@ -60,28 +60,28 @@ def events(
     after
         Of `list`: only events behind this position.
     limit
-        How many are shown at most.
+        Of `list` and `dead`: how many are shown at most; 50, unless that is said.
     event
         Of `replay`: the position of an event; may be repeated.
     subscription
         Of `replay` and `rotate`: only this subscription. One whose receiver was gone is told of events again.
     overlap
-        Of `rotate`: for so many hours deliveries are signed with the old secret as well.
+        Of `rotate`: for so many hours deliveries are signed with the old secret as well; 24, unless that is said.
     format
-        `json` gives one object a line.
+        Of `list` and `dead`: `json` gives one object a line.
     """
-    loaded, plan = planned(file, accept_proposals)
-    url, plan = plan_beside(loaded, plan, file, database)
-    _check(plan, action, limit)
+    url, plan = plan_beside(*planned(file, accept_proposals), file, database)
+    _only(action, after, limit, event or None, subscription, overlap, format)
+    _check(plan, action, limit := 50 if limit is None else limit)
     opened = partial(_opened, plan, file, url)
     try:
         match action:
             case "list" | "dead":
-                _show(plan, opened, action, after, limit, format)
+                _show(plan, opened, action, after or 0, limit, format or "text")
             case "replay":
                 _replay(plan, opened, event, subscription)
             case "rotate":
-                _rotate(plan, opened, subscription, overlap)
+                _rotate(plan, opened, subscription, 24 if overlap is None else overlap)
     except Unavailable as error:
         raise Unusable(f"the database cannot be used: {error}") from None
     return 0
@@ -89,6 +89,25 @@ def events(
 
 def _opened(plan: ServicePlan, file: str, url: str, how: How) -> Guest:
     return usable(how(url, plan), file, url)
+
+
+_OF: Final = {
+    "after": ("list",),
+    "limit": ("list", "dead"),
+    "event": ("replay",),
+    "subscription": ("replay", "rotate"),
+    "overlap-hours": ("rotate",),
+    "format": ("list", "dead"),
+}
+"""Of which actions an option says something, in the order of the command's parameters."""
+
+
+def _only(action: str, *given: object) -> None:
+    """Refuses what says nothing of the action: dropped in silence, it would let something else be done."""
+    for (name, actions), value in zip(_OF.items(), given, strict=True):
+        if value is not None and action not in actions:
+            of = " and ".join(f"`{each}`" for each in actions)
+            raise Unusable(f"{action} takes no --{name}", f"it is of {of}")
 
 
 def _check(plan: ServicePlan, action: str, limit: int) -> None:
@@ -121,6 +140,8 @@ def _show(
 def _replay(plan: ServicePlan, opened: Opening, positions: Sequence[int], subscription: str | None) -> None:
     with opened(open_beside) as session:
         made = replay(session, plan, Sources().now(), positions, subscription)
+    if isinstance(made, str):
+        raise Unusable(f"there is no {made}")
     say(f"{_counted(made)} to be made again")
 
 

@@ -339,7 +339,7 @@ LIST_DEAD = (
 COUNTS = 'SELECT count(*) FILTER (WHERE dead IS NULL), count(*) FILTER (WHERE dead IS NOT NULL) FROM "$delivery"'
 """Deliveries that are still to be made, and those that are given up."""
 
-ENABLE = 'UPDATE "$subscription" SET disabled = NULL, paused = NULL WHERE id = ?'
+ENABLE = 'UPDATE "$subscription" SET disabled = NULL, paused = NULL WHERE id = ? RETURNING 1'
 
 REVIVE = (
     'UPDATE "$delivery" SET dead = NULL, attempts = 0, due = NULL WHERE dead IS NOT NULL'

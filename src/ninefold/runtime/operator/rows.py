@@ -242,13 +242,20 @@ def counts(session: Session) -> tuple[int, int]:
     return int(str(waiting)), int(str(given_up))
 
 
-def replay(session: Session, plan: ServicePlan, now: str, positions: Sequence[int], subscription: str | None) -> int:
+def replay(
+    session: Session, plan: ServicePlan, now: str, positions: Sequence[int], subscription: str | None
+) -> int | str:
     """Have what was given up delivered again, or, where positions are named, these events, whatever became of them: how
-    many deliveries that makes. A subscription that is named gets them although its receiver was gone."""
-    if subscription is not None:
-        session.run(sql.ENABLE, [subscription])
+    many deliveries that makes; a text: what is named and is not there, and then nothing is delivered. A subscription
+    that is named gets them although its receiver was gone."""
+    for position in positions:
+        if not 0 < position < 2**63 or not session.run(sql.EVENT, [position]):
+            return f"event {position}"
+    is_there = subscription is None or session.run(sql.ENABLE, [subscription])
     unversioned = None if plan.delivery is None else plan.delivery.unversioned
     to = plan.delivery.webhooks.to if plan.delivery is not None and plan.delivery.webhooks is not None else None
+    if to is None and not is_there:
+        return f"subscription {subscription}"
     if positions and to is not None:
         made = sum(
             _told_again(session, Tell(to.tell), now, position, subscription, unversioned) for position in positions
@@ -257,6 +264,9 @@ def replay(session: Session, plan: ServicePlan, now: str, positions: Sequence[in
         made = sum(len(session.run(sql.DELIVER_AGAIN, [position, subscription])) for position in positions)
     else:
         made = len(session.run(sql.REVIVE, [subscription]))
+    # A row that is a subscription is kept as one once something is told to it: perhaps just now.
+    if not is_there and not session.run(sql.ENABLE, [subscription]):
+        return f"subscription {subscription} that something was told"
     session.run(sql.STEP_BACK, ())
     session.run(sql.STEP_FORWARD, [now])
     return made
