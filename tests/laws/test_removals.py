@@ -184,6 +184,7 @@ EXCEPTIONS: tuple[tuple[str, tuple[Outcome, ...], str], ...] = (
     ("4 ENDPOINT.query.PARAMETER.selects", ("question and error",), "what is `always` shown says nothing without it"),
     ("4 ENDPOINT.where", _ASKS, "of a path that identifies nothing: which row is meant is asked"),
     # Adds or restricts, and something relies on it.
+    ("2 RESOURCE.fields.FIELD.on create", _USED, "it makes the token that a response tells as `issued.NAME`"),
     ("2 *.format", _USED, "it makes a time of a text, which expressions compare with times"),
     ("2 *.items", _USED, "it says what the items are that expressions read"),
     ("2 *.oneOf", _USED, "it says of which types the members are that expressions read"),
