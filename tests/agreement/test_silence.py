@@ -39,5 +39,8 @@ def test_what_random_contracts_do_not_say_is_on_the_list() -> None:
         found = said(stated)
         if missing & found and is_served(stated):
             missing -= found
-    assert sorted(missing) == sorted(silent)
+    assert missing == silent, (
+        f"tests/agreement/silence.py: {sorted(missing - silent)} no random contract says, and `SILENT` gives no reason;"
+        f" {sorted(silent - missing)} one says, or no contract can, and `SILENT` has it"
+    )
     assert [each for each in SILENT if not any(row == each or row.startswith(f"{each}.") for row in SAYABLE)] == []

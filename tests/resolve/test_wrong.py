@@ -38,6 +38,8 @@ CASES = [
     ("{number: {type: integer}}", "{number: {type: timestamp}}", "NF0304", "timestamp", "format: date-time"),
     ("format: uuid", "format: uid", "NF0304", "uid", "did you mean `uuid`?"),
     ("for: invalid}", "for: invalyd}", "NF0304", "invalyd", "did you mean `invalid`?"),
+    ("for: invalid}", "for: illegal transitoin note.publish}", "NF0304", "illegal transitoin note.publish",
+     "did you mean `illegal transition`?"),
     ("for: invalid}", "for: invalid body.text}", "NF0312", "invalid body.text", "`invalid note.text`"),
     ("for: invalid}", "for: invalid body.other}", "NF0312", "invalid body.other", "`check`"),
     ("compatible: [add an endpoint]", "compatible: [add endpoint]", "NF0304", "add endpoint", "add an endpoint"),

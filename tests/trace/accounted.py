@@ -16,6 +16,7 @@ from ninefold.trace.attribution import attribution
 from ninefold.trace.causes import Attribution, Cause, Member, Stated
 from ninefold.trace.causes import Path as MemberPath
 from ninefold.trace.identifier import HEADER, LONGEST
+from ninefold.trace.nodes import header_names
 
 OF_CONNECTIONS: Final = frozenset({"connection"})
 """Whether a connection goes on is for its two ends, and no part of a response (RFC 9110, section 7.6.1)."""
@@ -44,7 +45,8 @@ def problems(loaded: Loaded, response: httpx.Response) -> Iterator[str]:
     for name in response.headers:
         header = of_headers.get(name.lower())
         if name not in OF_CONNECTIONS | {HEADER.lower()} and (header is None or not header.causes or not header.value):
-            yield f"the header {name} has no cause"
+            unnamed = name.lower() not in header_names(loaded.plan)
+            yield f"the header {name} has no " + ("name: `_names` of trace/nodes.py" if unnamed else "cause")
     if response.content:
         if "json" in response.headers["content-type"]:
             yield from unaccounted(response.json(), (), found.members)

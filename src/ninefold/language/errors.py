@@ -3,6 +3,8 @@ errors."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ninefold.diagnostics.codes import WRONG_WORD
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
@@ -82,6 +84,12 @@ def condition_name(r: Reading, node: Node, called: str) -> ConditionName | None:
     return None
 
 
+def _beginnings(text: str) -> Iterator[str]:
+    """Itself, and without what it may be narrowed to: no condition has more than three words before that."""
+    words = text.split(" ")
+    yield from (text, *(" ".join(words[:count]) for count in range(min(len(words) - 1, 3), 0, -1)))
+
+
 def not_a_condition(r: Reading, text: str, span: Span, meant: tuple[str, ...] = ()) -> None:
     """Says that this is not of the closed list of conditions. `meant`: what advises, where more than the list is
     known."""
@@ -93,8 +101,7 @@ def not_a_condition(r: Reading, text: str, span: Span, meant: tuple[str, ...] = 
         help=(("each check names its own: `check: {that: …, else: CODE}`",) if is_check else ())
         or meant
         or ((f"did you mean `{_MEANT[text.casefold()]}`?",) if text.casefold() in _MEANT else ())
-        or r.did_you_mean(text, BY_NAME)
-        or r.did_you_mean(text.partition(" ")[0], BY_NAME)
+        or next(filter(None, (r.did_you_mean(each, BY_NAME) for each in _beginnings(text))), ())
         or ('the conditions are listed in `docs/language.md`, under "Conditions and bare statuses"',),
     )
 
