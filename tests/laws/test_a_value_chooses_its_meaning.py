@@ -12,6 +12,7 @@ from tests.laws.databases import EACH
 from tests.laws.test_python_and_cel_agree import ERROR
 from tests.laws.test_values_of_any_type import BY_TYPE, MODEL, SCOPE, in_sql
 from tests.laws.worlds import typed_of
+from tests.laws.worlds import written as as_text
 
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.check import check
@@ -44,6 +45,16 @@ OF_TYPE: Final[dict[type[Type], list[Any]]] = {
 
 def test_these_are_the_functions_whose_argument_chooses() -> None:
     assert {name for name, _ in CHOOSING} == {"size", "string", "int", "double", "bool", "timestamp"}
+
+
+@pytest.mark.parametrize(("name", "style"), sorted(CHOOSING))
+def test_where_a_value_chooses_all_meanings_give_one_type(name: str, style: str) -> None:
+    """Else what it gives has no type that is known before the value, and what a database gives is not read."""
+    given = {each.id: each.gives(each.parameters) for each in choices(name, (ANY,)).values()}
+    assert len(set(given.values())) == 1, (
+        f"a value of any type chooses what the {style} `{name}` means, and the meanings give several types: {given};"
+        " give each type a name of its own"
+    )
 
 
 def by_python(text: str, value: Value) -> Any:
@@ -112,16 +123,7 @@ def samples(type_: Type) -> list[Any]:
 def given(overload: Overload, roots: dict[str, Type], values: dict[str, Any]) -> Any:
     """What an expression gives; None: the check refuses it."""
     names = list(roots)
-    match overload.style:
-        case "operator" if len(names) == 1:
-            text = f"{overload.name}a"
-        case "operator":
-            text = f"a {overload.name} b"
-        case "method":
-            text = f"a.{overload.name}({', '.join(names[1:])})"
-        case _:
-            text = f"{overload.name}({', '.join(names)})"
-    ast = parse(text)
+    ast = parse(as_text(overload, names))
     assert not isinstance(ast, Problem)
     checked = check(ast, Scope(roots))
     if checked.typed is None:

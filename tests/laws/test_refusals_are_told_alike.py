@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 from tests.contracts import compiled
+from tests.laws.worlds import written
 
 from ninefold.contract.questions.errors import arising
 from ninefold.contract.refusals import stated
 from ninefold.contract.service import Contract
+from ninefold.expressions.functions import TABLE
 from ninefold.language.authentication import ANYONE
 from ninefold.language.conditions import (
     BY_NAME,
@@ -23,7 +26,7 @@ from ninefold.language.conditions import (
     narrowing_of,
 )
 from ninefold.language.fact import value_of
-from ninefold.pipeline import Loaded
+from ninefold.pipeline import Loaded, compile_document
 from ninefold.plan.problems import Condition
 from ninefold.plan.routes import Served
 from ninefold.tools.explain.grounds import Grounds
@@ -35,6 +38,7 @@ from ninefold.trace.nodes import conditions, editions
 from ninefold.trace.refusal import Refusal
 from ninefold.trace.refusals import refusals
 from ninefold.trace.refused import refusal
+from ninefold.values import Boolean, Duration, Integer, Text, Timestamp
 
 ROOT = Path(__file__).parents[2]
 CONTRACTS = [*sorted((ROOT / "examples").glob("*.md")), *sorted((ROOT / "tests" / "cases").glob("*/contract.*"))]
@@ -102,6 +106,45 @@ def test_what_may_refuse_a_request_is_told_alike(path: Path) -> None:
         wrong += [f"{endpoint.key}: {each}" for each in (*found, *planned) if not is_of_its_row(each, loaded.contract)]
     wrong += [*by_permissions(loaded, g), *by_traces(loaded)]
     assert not wrong, "\n".join(wrong)
+
+
+TASKS: Final = ROOT / "tests" / "cases" / "tasks-that-change-all-at-once" / "contract.md"
+SLUG: Final = "{type: string, on change: {title: slug(task.title)}}"
+OF_ANOTHER_ROW: Final[dict[str, str]] = {
+    str(Text()): "task.project.name", str(Integer()): "task.project.stars", str(Boolean()): "task.project.locked"
+}  # fmt: skip
+OF_THE_TIME: Final[dict[str, str]] = {
+    str(Timestamp()): "now", str(Text()): "string(now)", str(Integer()): "now.getFullYear()",
+    str(Duration()): "(now - now)", str(Boolean()): "(now == now)",
+}  # fmt: skip
+SLOW: Final = "'(a{1,40}b{1,40}){1,40}c'"
+"""A pattern of which only short texts are looked at."""
+JSON_TYPES: Final = {str(Text()): "string", str(Integer()): "integer", str(Boolean()): "boolean"}
+
+
+def made() -> Iterator[tuple[str, str]]:
+    """What a field of a new row may be given that the request does not give, by each function: the type, and how it is
+    written."""
+    for overload in TABLE:
+        result = JSON_TYPES.get(str(overload.gives(overload.parameters)))
+        for of in (OF_ANOTHER_ROW, OF_THE_TIME):
+            given = [of.get(str(each)) for each in overload.parameters]
+            if result and given and None not in given and overload.style != "operator":
+                arguments = [str(each) for each in given]
+                if overload.id == "matches":
+                    arguments[1] = SLOW
+                yield result, written(overload, arguments)
+
+
+@pytest.mark.parametrize(("type_", "text"), sorted(set(made())))
+def test_a_function_that_may_give_no_value_is_told_of(type_: str, text: str) -> None:
+    """Of the table, by the contract as by the plan."""
+    field = f'{{type: {type_}, on create: "{text}"}}'
+    loaded = compile_document("contract.md", TASKS.read_text(encoding="utf-8").replace(SLUG, field).encode())
+    if loaded.plan is not None:  # else it has no SQL, and reads another row
+        g = Grounds(loaded)
+        for key, planned in g.planned.items():
+            assert names(planned) <= names(stated.refusals(g.survey, key)), key
 
 
 def by_permissions(loaded: Loaded, g: Grounds) -> Iterator[str]:

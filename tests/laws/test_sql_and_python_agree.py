@@ -9,14 +9,16 @@ from typing import Any
 
 from hypothesis import HealthCheck, event, given, settings
 from tests.laws.databases import EACH, asked
-from tests.laws.worlds import MODEL, SCOPE, Loaded, World, expressions, typed_of, worlds
+from tests.laws.worlds import CALLS, MODEL, SCOPE, Loaded, World, expressions, typed_of, worlds
 from tests.postgresql import server
 from tests.slices import examples
 
 from ninefold.expressions.evaluate import ROWS, EvaluationError, compile
+from ninefold.expressions.functions import TABLE
 from ninefold.expressions.tree import Select, Typed, rewrite
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.expressions import sql_problem, to_sql
+from ninefold.sql.operators import is_in_sql
 from ninefold.values import Row
 from ninefold.values.stored import from_sqlite
 
@@ -54,6 +56,14 @@ def in_sql(world: World, typed: Typed, dialect: Dialect, condition: bool = False
     """The value for each item, as a database has it."""
     fragment = to_sql(typed, model=MODEL, rows={"item": "item"}, dialect=dialect, condition=condition)
     return asked(dialect, world.tables(), fragment, world.env(), MODEL, 'FROM "item" ORDER BY "id"')
+
+
+def test_each_function_that_has_sql_is_asked() -> None:
+    drawn = {overload.id for named in CALLS.values() for several in named.values() for overload, _ in several}
+    missing = {each.id for each in TABLE if is_in_sql(each)} - drawn
+    assert not missing, (
+        f"{sorted(missing)}: `MADE` of tests/laws/worlds.py has no expressions of what they take or give"
+    )
 
 
 @EACH

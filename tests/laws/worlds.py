@@ -6,7 +6,7 @@ the same rows are loaded for Python with everything that they refer to, in circl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,12 +16,16 @@ from tests.laws.databases import Table
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.check import check
 from ninefold.expressions.evaluate import holds
+from ninefold.expressions.functions import TABLE, Overload
 from ninefold.expressions.parse import parse
 from ninefold.expressions.scope import Model, ResourceShape, Scope
 from ninefold.expressions.tree import Typed
+from ninefold.sql.operators import is_in_sql
 from ninefold.values import (
+    Anything,
     Array,
     Boolean,
+    Duration,
     Integer,
     Number,
     Object,
@@ -29,6 +33,7 @@ from ninefold.values import (
     Text,
     Timestamp,
     Type,
+    required,
 )
 
 LINE: Final = Object(
@@ -266,6 +271,41 @@ class Names:
         )
 
 
+def written(overload: Overload, arguments: Sequence[str]) -> str:
+    """A call of a function, or an operator between its operands."""
+    match overload.style, arguments:
+        case "operator", [one]:
+            return f"({overload.name}{one})"
+        case "operator", [one, two]:
+            return f"({one} {overload.name} {two})"
+        case "function", _:
+            return f"{overload.name}({', '.join(arguments)})"
+        case _:
+            return f"{arguments[0]}.{overload.name}({', '.join(arguments[1:])})"
+
+
+def calls(wanted: Type) -> dict[str, list[tuple[Overload, tuple[Type, ...]]]]:
+    """The functions with SQL that give a type, by their names, each with the types that it is given."""
+    found: dict[str, list[tuple[Overload, tuple[Type, ...]]]] = {}
+    for overload in TABLE:
+        if not is_in_sql(overload):
+            continue
+        given = [overload.parameters]
+        if callable(overload.result):  # what it gives follows from the arrays that it is given
+            given = [(each,) * len(overload.parameters) for each, _ in MADE if isinstance(each, Array)]
+        for types in given:
+            if required(overload.gives(types)) == wanted:
+                found.setdefault(overload.name, []).append((overload, types))
+    return found
+
+
+@st.composite
+def called(draw: st.DrawFn, wanted: Type, at: Names) -> str:
+    of = CALLS[str(wanted)]
+    overload, types = draw(st.sampled_from(of[draw(st.sampled_from(sorted(of)))]))
+    return written(overload, [draw(next(made for type_, made in MADE if type_ == each)(at)) for each in types])
+
+
 def _quoted(text: str) -> str:
     escaped = "".join(character if character.isalnum() else f"\\U{ord(character):08x}" for character in text)
     return f"'{escaped}'"
@@ -290,38 +330,24 @@ def integers(draw: st.DrawFn, at: Names) -> str:
     if at.depth <= 0:
         return draw(st.sampled_from(leaves))
     down = at.deeper()
-    match draw(st.integers(0, 15)):
+    match draw(st.integers(0, 11)):
         case 0 | 1 | 2:
             return draw(st.sampled_from(leaves))
-        case 15:
+        case 3:
             fresh = f"f{at.depth}"
             ordered = f".sortBy({fresh}, {fresh}.b)" if draw(st.booleans()) else ""
             row = f"{draw(item_rows(down))}{ordered}.first()"
             return draw(st.sampled_from([f"{row}.{name}" for name in ("a", "b", "c", "id")]))
-        case 14:
-            return f"{draw(texts(down))}.indexOf({draw(texts(down))})"
-        case 3 | 4 | 5:
-            operator = draw(st.sampled_from(["+", "-", "*", "/", "%"]))
-            return f"({draw(integers(down))} {operator} {draw(integers(down))})"
-        case 6:
-            return f"(-{draw(integers(down))})"
-        case 7:
-            return f"size({draw(st.one_of(texts(down), arrays(down)))})"
-        case 8:
-            return f"{draw(int_arrays(down))}.sum()"
-        case 9:
+        case 4:
             return f"({draw(booleans(down))} ? {draw(integers(down))} : {draw(integers(down))})"
-        case 10:
-            return f"int({draw(numbers(down))})"
-        case 11:
-            part = draw(st.sampled_from(["getFullYear", "getMonth", "getDayOfWeek", "getDayOfYear", "getMilliseconds"]))
-            return f"{draw(times(down))}.{part}()"
-        case 12:
+        case 5:
             return f"{draw(owners(at))}.level"
-        case _:
+        case 6:
             return (
                 f"{draw(st.sampled_from(at.items))}.{draw(st.sampled_from(['nums', 'more']))}[{draw(integers(down))}]"
             )
+        case _:
+            return draw(called(Integer(), down))
 
 
 @st.composite
@@ -329,10 +355,7 @@ def numbers(draw: st.DrawFn, at: Names) -> str:
     leaves = [f"{name}.{field}" for name in at.items for field in ("x", "y")] + ["0.5", "-2.0", "1e300"]
     if at.depth <= 0 or draw(st.booleans()):
         return draw(st.sampled_from(leaves))
-    down = at.deeper()
-    if draw(st.integers(0, 3)) == 0:
-        return f"double({draw(integers(down))})"
-    return f"({draw(numbers(down))} {draw(st.sampled_from(['+', '-', '*', '/']))} {draw(numbers(down))})"
+    return draw(called(Number(), at.deeper()))
 
 
 @st.composite
@@ -345,28 +368,17 @@ def texts(draw: st.DrawFn, at: Names) -> str:
     if at.depth <= 0:
         return draw(st.sampled_from(leaves))
     down = at.deeper()
-    match draw(st.integers(0, 11)):
+    match draw(st.integers(0, 9)):
         case 0 | 1 | 2:
             return draw(st.sampled_from(leaves))
-        case 9:
-            return f"{draw(texts(down))}.replace({draw(texts(down))}, {draw(texts(down))})"
-        case 11:
-            return f"{draw(text_arrays(down))}.first()"
-        case 10:
-            ends = f", {draw(integers(down))}" if draw(st.booleans()) else ""
-            return f"{draw(texts(down))}.substring({draw(integers(down))}{ends})"
         case 3:
-            return f"({draw(texts(down))} + {draw(texts(down))})"
-        case 4:
             return f"{draw(owners(at))}.{draw(st.sampled_from(['name', 'nick', 'id']))}"
-        case 5:
+        case 4:
             return f"({draw(booleans(down))} ? {draw(texts(down))} : {draw(st.one_of(texts(down), st.just('null')))})"
-        case 6:
-            return f"{draw(texts(down))}.{draw(st.sampled_from(['lowerAscii', 'upperAscii', 'trim']))}()"
-        case 7:
-            return f"string({draw(st.one_of(integers(down), booleans(down), times(down)))})"
-        case _:
+        case 5:
             return f"{draw(st.sampled_from(at.items))}.tags[{draw(integers(down))}]"
+        case _:
+            return draw(called(Text(), down))
 
 
 @st.composite
@@ -374,9 +386,7 @@ def times(draw: st.DrawFn, at: Names) -> str:
     leaves = [f"{name}.{field}" for name in at.items for field in ("m", "n")] + ["now"]
     if at.depth <= 0 or draw(st.booleans()):
         return draw(st.sampled_from(leaves))
-    if draw(st.integers(0, 3)) == 0:
-        return f"timestamp({draw(integers(at.deeper()))})"
-    return f"({draw(times(at.deeper()))} {draw(st.sampled_from(['+', '-']))} {draw(durations(at.deeper()))})"
+    return draw(called(Timestamp(), at.deeper()))
 
 
 @st.composite
@@ -385,7 +395,7 @@ def durations(draw: st.DrawFn, at: Names) -> str:
         return draw(
             st.sampled_from(["duration('PT30M')", "duration('1.000001s')", "duration('-P400D')", "duration('0s')"])
         )
-    return f"({draw(times(at.deeper()))} - {draw(times(at.deeper()))})"
+    return draw(called(Duration(), at.deeper()))
 
 
 @st.composite
@@ -404,17 +414,15 @@ def int_arrays(draw: st.DrawFn, at: Names) -> str:
         case 2:
             inner = at.deeper(items=(*at.items, fresh))
             return f"{draw(item_rows(at))}.map({fresh}, {draw(integers(inner))})"
-        case 5:
-            return f"({draw(int_arrays(down))} + {draw(int_arrays(down))})"
         case 3:
             inner = at.deeper(items=(*at.items, fresh))
             return f"all(item).flatMap({fresh}, {draw(st.sampled_from([f'{fresh}.nums', f'{fresh}.more']))})"
-        case _:
-            if draw(st.booleans()):
-                return f"{draw(int_arrays(down))}.{draw(st.sampled_from(['distinct', 'sort', 'reverse']))}()"
+        case 4:
             inner = at.deeper(items=(*at.items, fresh))
             key = draw(st.one_of(integers(inner), texts(inner), st.sampled_from([f"{fresh}.b", f"{fresh}.t"])))
             return f"{draw(item_rows(at))}.sortBy({fresh}, {key}).map({fresh}, {fresh}.id)"
+        case _:
+            return draw(called(Array(items=Integer()), down))
 
 
 @st.composite
@@ -426,8 +434,6 @@ def text_arrays(draw: st.DrawFn, at: Names) -> str:
     match draw(st.integers(0, 5)):
         case 0:
             return draw(st.sampled_from(stored))
-        case 4:
-            return f"({draw(text_arrays(at.deeper()))} + {draw(text_arrays(at.deeper()))})"
         case 1:
             inner = at.deeper(owners=(*at.owners, fresh))
             return f"{draw(owner_rows(at))}.map({fresh}, {draw(texts(inner))})"
@@ -436,7 +442,7 @@ def text_arrays(draw: st.DrawFn, at: Names) -> str:
         case 3:
             return f"[{draw(texts(at.deeper()))}, {draw(texts(at.deeper()))}]"
         case _:
-            return f"{draw(text_arrays(at.deeper()))}.{draw(st.sampled_from(['distinct', 'sort', 'reverse']))}()"
+            return draw(called(Array(items=Text()), at.deeper()))
 
 
 @st.composite
@@ -462,6 +468,18 @@ def owner_rows(draw: st.DrawFn, at: Names) -> str:
             )
 
 
+@st.composite
+def number_arrays(draw: st.DrawFn, at: Names) -> str:
+    fresh = f"v{at.depth}"
+    inner = at.deeper(items=(*at.items, fresh))
+    return f"{draw(item_rows(at))}.map({fresh}, {draw(numbers(inner))})"
+
+
+@st.composite
+def objects(draw: st.DrawFn, at: Names) -> str:
+    return f"{draw(st.sampled_from(at.items))}.lines[{draw(integers(at.deeper()))}]"
+
+
 def arrays(at: Names) -> st.SearchStrategy[str]:
     return st.one_of(int_arrays(at), text_arrays(at), item_rows(at), owner_rows(at))
 
@@ -481,17 +499,15 @@ def booleans(draw: st.DrawFn, at: Names) -> str:
         case 3:
             return f"!{draw(booleans(down))}"
         case 4 | 5 | 6:
-            strategy = draw(st.sampled_from([integers, numbers, texts, times, durations]))
-            operator = draw(st.sampled_from(["==", "!=", "<", "<=", ">", ">="]))
-            return f"({draw(strategy(down))} {operator} {draw(strategy(down))})"
+            return draw(called(Boolean(), down))
         case 7:
             strategy = draw(st.sampled_from([integers, numbers, texts, times, booleans, owners]))
             return f"({draw(strategy(down))} {draw(st.sampled_from(['==', '!=']))} null)"
         case 8:
             return f"({draw(owners(at))} {draw(st.sampled_from(['==', '!=']))} {draw(owners(at))})"
         case 9:
-            method = draw(st.sampled_from(["contains", "startsWith", "endsWith"]))
-            return f"{draw(texts(down))}.{method}({draw(texts(down))})"
+            strategy = draw(st.sampled_from([integers, numbers, texts, times, durations]))
+            return f"({draw(strategy(down))} {draw(st.sampled_from(['==', '!=']))} {draw(strategy(down))})"
         case 10:
             return f"({draw(integers(down))} in {draw(int_arrays(down))})"
         case 11:
@@ -511,6 +527,16 @@ def booleans(draw: st.DrawFn, at: Names) -> str:
         case _:
             fields = ["item.t", "item.opt", "caller.role", f"{draw(owners(at))}.nick"]
             return f"has({draw(st.sampled_from(fields))})"
+
+
+MADE: Final[tuple[tuple[Type, Callable[[Names], st.SearchStrategy[str]]], ...]] = (
+    (Boolean(), booleans), (Integer(), integers), (Number(), numbers), (Text(), texts), (Timestamp(), times),
+    (Duration(), durations), (Object(), objects), (Array(items=Anything()), arrays),
+    (Array(items=Integer()), int_arrays), (Array(items=Number()), number_arrays), (Array(items=Text()), text_arrays),
+)  # fmt: skip
+"""Each type with expressions of it."""
+
+CALLS: Final = {str(each): calls(each) for each, _ in MADE}
 
 
 def expressions(depth: int = 3) -> st.SearchStrategy[str]:

@@ -5,7 +5,7 @@ contract gives values, which is told before anything has a type, and so rather t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 from typing import Literal as Words
 
 from ninefold.contract.reach import SAME_ITEMS, Graph
@@ -31,13 +31,14 @@ from ninefold.expressions.ast import (
     parts,
     variables_of,
 )
-from ninefold.expressions.functions import NEW_EACH_TIME
+from ninefold.expressions.functions import NEW_EACH_TIME, TABLE, overloads
 from ninefold.expressions.operations import LONGEST_RANDOM
 from ninefold.language.check import Check
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import text_of, value_of
 from ninefold.language.resources import Field
+from ninefold.values import Text
 from ninefold.values.keywords import ANNOTATIONS
 
 Way: TypeAlias = Words["own", "reference", "back", "all"]
@@ -199,10 +200,14 @@ class _Reading:
         self.read.setdefault((resource, way), set()).update(fields)
 
 
-TOTAL = frozenset({"slug", "lowerAscii", "upperAscii", "trim", "string", "size"})
+_NAMES: Final = {each.name for each in TABLE}
+
+TOTAL: Final = frozenset(
+    name for name in _NAMES if not any(each.fails or each.gives(each.parameters).nullable for each in overloads(name))
+)
 """The functions that give a value of every value that they take."""
 
-TEXTS = frozenset({"slug", "lowerAscii", "upperAscii", "trim", "string", "uuid", "token", "random"})
+TEXTS: Final = frozenset(name for name in _NAMES if all(each.result == Text() for each in overloads(name)))
 
 NEVER_FAILING = frozenset({"==", "!=", "&&", "||"})
 
@@ -366,7 +371,9 @@ def always_gives(survey: Survey, change: Change, ast: Ast) -> bool:
             identifier = {each.text for each in (value_of(own.primary_key) if own is not None else None) or ()}
             state = None if own is None or survey.contract.machine(own.name) is None else own.state
             is_there = name in needed | identifier or (state is not None and state.text == name)
-            return is_there and always_gives(survey, change, operand)
+            # A reference is its row's identifier; for all else the row is looked for, and no plan relies on it.
+            is_at_hand = not isinstance(operand, Member) or identifier == {name}
+            return is_there and is_at_hand and always_gives(survey, change, operand)
         case Invocation() | Binary():
             return _never_fails(survey, change, ast)
         case _:

@@ -1,7 +1,7 @@
 """The closed table of functions and operators: name, types, meaning, and what each does in Python.
 
-What each is in SQL stands in `ninefold.sql.dialect`, under the same `id`; an entry without SQL there is for
-values of the request only. `docs/expressions.md` prints this table.
+What each is in SQL stands under its `id` in `_TEMPLATES` of `ninefold.sql.sqlite` and `.postgresql`; an entry without
+SQL there is for values of the request only. `docs/expressions.md` prints this table.
 
 Arguments are never null here: that null is an error is seen to by whoever calls. A function that cannot give
 a value raises `EvaluationError`.
@@ -190,7 +190,8 @@ def _of_texts() -> Iterable[Overload]:
     yield row("contains", "contains", (TEXT, TEXT), BOOLEAN, lambda a, b: b in a, "whether the other is part of it")
     yield row("starts_with", "startsWith", (TEXT, TEXT), BOOLEAN, str.startswith, "whether it begins with the other")
     yield row("ends_with", "endsWith", (TEXT, TEXT), BOOLEAN, str.endswith, "whether it ends with the other")
-    yield row("matches", "matches", (TEXT, TEXT), BOOLEAN, matches, "whether a regular expression, a literal, is found")
+    yield row("matches", "matches", (TEXT, TEXT), BOOLEAN, matches, "whether a regular expression, a literal, is found",
+              fails=True)  # fmt: skip
     yield row("lower_ascii", "lowerAscii", (TEXT,), TEXT, lower_ascii, "A to Z as a to z")
     yield row("upper_ascii", "upperAscii", (TEXT,), TEXT, upper_ascii, "a to z as A to Z")
     yield row("trim", "trim", (TEXT,), TEXT, lambda a: a.strip(WHITE_SPACE), "without white space at both ends")
@@ -301,9 +302,8 @@ def _of_arrays() -> Iterable[Overload]:
         lambda values: list(dict.fromkeys(values)),
         "each value once, where it came first",
     )
-    yield Overload(
-        "sort", "sort", "method", (ANY_ARRAY,), lambda of: required(of[0]), in_order, "in ascending order, nulls last"
-    )
+    yield Overload("sort", "sort", "method", (ANY_ARRAY,), lambda of: required(of[0]), in_order,
+                   "in ascending order, nulls last")  # fmt: skip
     yield Overload(
         "reverse",
         "reverse",

@@ -25,6 +25,7 @@ from ninefold.expressions.tree import (
     walk,
 )
 from ninefold.values import Boolean, Row
+from ninefold.values.patterns import longest
 
 T = TypeVar("T")
 
@@ -136,6 +137,8 @@ def may_fail(typed: Typed) -> bool:
             return False
         case Call(function="random", arguments=[Constant(value=int(size))]):
             return not 1 <= size <= LONGEST_RANDOM
+        case Call(function="matches", arguments=[text, Constant(value=str(written))]) if longest(written) is None:
+            return text.type.nullable or may_fail(text)
         case Call(function="==" | "!=", arguments=arguments):
             return any(map(may_fail, arguments))
         case Call(function="&&" | "||" | "!" | "has", arguments=arguments):
