@@ -136,6 +136,11 @@ def _change(way: Way, change: Change, resource: Resource, field: Field) -> None:
         message = "`stored` stands without `is`"
         way.say(NO_SUCH_CHANGE, message, Label(change.said("stored")), help=help)
         return
+    if change.schema is not None and change.value is None and not _is_added(field) and (why := _of_nobody(field)):
+        message = f"`was` is asked of what clients give, and `{change.subject.text}` {why}"
+        help = ("say what was shown of it: `is: …`",)
+        way.say(NO_SUCH_CHANGE, message, Label(change.said("was"), "says nothing"), help=help)
+        return
     fields = value_of(resource.fields) or ()
     if _is_added(field):
         schema = change.schema or value_of(field.schema)
@@ -161,6 +166,13 @@ def _change(way: Way, change: Change, resource: Resource, field: Field) -> None:
     changed = replace(field, seen=seen, on_create=_on_create(change, field))
     at = next(index for index, each in enumerate(kept) if each is field)
     way.with_fields(resource.name, [*kept[:at], changed, *instead, *kept[at + 1 :]])
+
+
+def _of_nobody(field: Field) -> str | None:
+    """Why no client gives a field; None: one may."""
+    if is_stated(field.state):
+        return "is the state"
+    return None if value_of(field.computed) is None else "is computed"
 
 
 _TEXT = ("type", "string")
