@@ -119,7 +119,9 @@ def triggers(resource: str, key: Sequence[str]) -> tuple[str, ...]:
     """Of SQLite: what is subscribed to by a row ends with it, and knows it by what it is known by. They go with the
     table of the row, and are made as often as may be."""
     begin, on = "CREATE TRIGGER IF NOT EXISTS ", f" ON {identifier(resource)}"
-    is_old = f"WHERE {_is(resource, _columns(key, 'OLD'), SQLITE)}; END"
+    # What a column compares as would keep the index from being used.
+    old_values = {name: f"+{value}" for name, value in _columns(key, "OLD").items()}
+    is_old = f"WHERE {_is(resource, old_values, SQLITE)}; END"
     ends = (
         f"{begin}{identifier(f'$subscription of {resource} ends')} AFTER DELETE{on} BEGIN DELETE FROM {_TABLE} {is_old}"
     )
@@ -133,7 +135,9 @@ def triggers(resource: str, key: Sequence[str]) -> tuple[str, ...]:
         f" {', '.join(map(identifier, key))}{on} WHEN {differs}"
         f" BEGIN UPDATE {_TABLE} SET caller = json_set(caller, {now}) {is_old}"
     )
-    return ends, follows
+    index = identifier(f"$subscription of {resource}")
+    known = ", ".join(f"caller ->> {SQLITE.at(resource, name)}" for name in key)
+    return f"DROP INDEX IF EXISTS {index}", f"CREATE INDEX {index} ON {_TABLE} ({known})", ends, follows
 
 
 FUNCTION: Final = identifier("$caller ends")
@@ -145,13 +149,19 @@ def postgresql_triggers(resource: str, key: Sequence[str]) -> tuple[str, ...]:
     called otherwise."""
     create, of = f"CREATE OR REPLACE TRIGGER {FUNCTION}", f" ON {identifier(resource)} FOR EACH ROW"
     does = f" EXECUTE FUNCTION {FUNCTION}({', '.join(map(literal, key))})"
-    found = (_FUNCTION, f"{create} AFTER DELETE{of}{does}")
+    found = (_INDEX, _FUNCTION, f"{create} AFTER DELETE{of}{does}")
     if not key:
         return found
     old, new = (", ".join(_columns(key, row).values()) for row in ("OLD", "NEW"))
     follows = f"CREATE OR REPLACE TRIGGER {identifier('$caller follows')} AFTER UPDATE OF"
     return (*found, f"{follows} {', '.join(map(identifier, key))}{of} WHEN (({old}) <> ({new})){does}")
 
+
+_INDEX: Final = (
+    f"CREATE INDEX IF NOT EXISTS {identifier('$subscription of callers')} ON {_TABLE}"
+    " USING gin (CAST(caller AS jsonb) jsonb_path_ops)"
+)
+_IS_OLD: Final = f"{POSTGRESQL.document} @> jsonb_build_object(resource, was)"
 
 _FUNCTION: Final = f"""\
 CREATE OR REPLACE FUNCTION {FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -162,12 +172,12 @@ DECLARE
   becomes jsonb;
 BEGIN
   IF TG_OP = 'DELETE' THEN
-    DELETE FROM {_TABLE} WHERE {POSTGRESQL.document} -> resource @> was;
+    DELETE FROM {_TABLE} WHERE {_IS_OLD};
   ELSE
     becomes := to_jsonb(NEW);
     becomes := (SELECT jsonb_object_agg(name, becomes -> name) FROM unnest(TG_ARGV) AS key(name));
     UPDATE {_TABLE} SET caller = jsonb_set({POSTGRESQL.document}, ARRAY[resource],
-      ({POSTGRESQL.document} -> resource) || becomes)::text WHERE {POSTGRESQL.document} -> resource @> was;
+      ({POSTGRESQL.document} -> resource) || becomes)::text WHERE {_IS_OLD};
   END IF;
   RETURN NULL;
 END $$"""
