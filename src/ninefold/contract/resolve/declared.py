@@ -7,12 +7,12 @@ refers to it is judged. A gap is not an error, and one cause has one diagnostic.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
-from ninefold.language.conditions import PLACES
+from ninefold.language.conditions import CONDITIONS_OF_GRANTS, PLACES, Narrowing
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, Gap, Proposal, StatedNone, candidate_of
 from ninefold.language.states import Machine
@@ -24,13 +24,19 @@ T = TypeVar("T")
 Names = Mapping[str, Span]
 """Names, each with the place where it is declared."""
 
+NOWHERE: Final = Span(0, 0)
+
+GRANTING: Final = dict.fromkeys(CONDITIONS_OF_GRANTS, NOWHERE)
+"""The members of a request for a token."""
+
 
 @dataclass(frozen=True, slots=True)
 class Declared:
     """`fields[R]` are the fields of a resource, `inverse[R]` its back-references, `transitions[R]` and `states[R]`
     those of its machine; a resource that they lack has none that are known. The built-in resources are among the
     `reachable` resources, but for one whose name the contract gives to one of its own. `permitted`: the endpoints of
-    any version, of which a line of part 5 may say who may call them."""
+    any version, of which a line of part 5 may say who may call them. `parameters`: by the place in a request where they
+    are; `granting`: the members of a request for a token, where an endpoint may grant one."""
 
     resources: Names | None
     reachable: Names | None
@@ -44,7 +50,16 @@ class Declared:
     kinds: Names | None
     codes: Names | None
     versions: Names | None
+    rates: Names | None
+    parameters: Mapping[str, Names]
+    granting: Names
     functions: Names | None = None
+
+    def narrowing(self, way: Narrowing, within: str) -> Names | None:
+        """The names that a condition may be narrowed to, those of what is `within`, if the way to narrow is so."""
+        names = getattr(self, way.among)
+        found: Names | None = names.get(within) if way.within else names
+        return found
 
 
 def listed(fact: Fact[tuple[T, ...]] | None) -> tuple[T, ...] | None:
@@ -67,10 +82,9 @@ def declared(contract: Contract) -> Declared:
         for resource in own or ()
         if (own_fields := listed(resource.fields)) is not None
     }
-    nowhere = Span(0, 0)
     named = None if own is None else {each.name: each.span for each in own}
     built_in: dict[str, Names] = {
-        name: dict.fromkeys(names, nowhere) for name, names in BUILT_IN.items() if name not in (named or ())
+        name: dict.fromkeys(names, NOWHERE) for name, names in BUILT_IN.items() if name not in (named or ())
     }
     of: dict[str, Machine | None] = {}
     for each in listed(machines.machines) or ():
@@ -83,10 +97,11 @@ def declared(contract: Contract) -> Declared:
     states = {name: own_states for name, each in of.items() if (own_states := _states(each)) is not None}
     keys, schemes = listed(endpoints.endpoints), listed(authentication.schemes)
     kinds, codes, versions = listed(events.kinds), listed(errors.codes), listed(versioning.versions)
+    rates = listed(contract.limits.rates)
     added = _added(versions or ())
     return Declared(
         resources=named,
-        reachable=None if named is None else {**dict.fromkeys(BUILT_IN, nowhere), **named},
+        reachable=None if named is None else {**dict.fromkeys(BUILT_IN, NOWHERE), **named},
         fields={**built_in, **fields},
         types={each.name: each.span for each in resources.types},
         states=states,
@@ -97,6 +112,11 @@ def declared(contract: Contract) -> Declared:
         kinds=None if kinds is None else {each.name: each.span for each in kinds},
         codes=None if codes is None else {each.name: each.span for each in codes},
         versions=None if versions is None else {each.name: each.span for each in versions},
+        rates=None if rates is None else {each.name: each.span for each in rates},
+        parameters={} if keys is None else _parameters(keys),
+        granting=GRANTING
+        if keys is None or any(not isinstance(each.grant, StatedNone | None) for each in keys)
+        else {},
         functions=None
         if isinstance(endpoints.functions, Gap | Proposal)
         else {each.name: each.span for each in listed(endpoints.functions) or ()},
@@ -123,7 +143,7 @@ def _transitions(machine: Machine | None) -> Names:
     return {each.name: each.span for each in found or ()}
 
 
-def parameters(endpoints: Iterable[Endpoint]) -> dict[str, Names]:
+def _parameters(endpoints: Iterable[Endpoint]) -> dict[str, Names]:
     """What endpoints declare, by the place in a request where it is."""
     found: dict[str, dict[str, Span]] = {place: {} for place in PLACES}
     for endpoint in endpoints:

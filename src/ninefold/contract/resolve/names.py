@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ninefold.contract.resolve.declared import Declared, Names, declared, listed, parameters
+from ninefold.contract.resolve.declared import GRANTING, NOWHERE, Declared, Names, declared, listed
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.codes import NOT_WRITTEN, SAME_NAME, UNDECLARED
 from ninefold.diagnostics.diagnostic import Label
@@ -15,12 +15,13 @@ from ninefold.language import conditions
 from ninefold.language.actions import Action
 from ninefold.language.authentication import ALL, ANYONE, Admission, Authentication, Every
 from ninefold.language.cases import ALL_OTHERS
+from ninefold.language.conditions import Narrowing
 from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint, Endpoints
 from ninefold.language.errors import ConditionName, Errors, instead_of, not_a_condition
 from ninefold.language.events import Events
 from ninefold.language.expressions import Assignment
-from ninefold.language.fact import BuiltIn, Fact, Name, Shown, StatedNone, candidate_of
+from ninefold.language.fact import BuiltIn, Fact, Name, Shown, candidate_of
 from ninefold.language.json_schema import VALUES
 from ninefold.language.reading import Reading, quoted
 from ninefold.language.resources import Resource, Resources
@@ -56,10 +57,6 @@ class _Uses:
     def __init__(self, r: Reading, known: Declared) -> None:
         self.r = r
         self.known = known
-        self.parameters: dict[str, Names] = {}
-        """The names of parameters, by the place in a request where they are."""
-        self.grants = True
-        """Whether an endpoint grants tokens."""
         self.of_older = False
         """Whether it is what an older version had."""
 
@@ -76,9 +73,11 @@ class _Uses:
         return False
 
     def use_field(self, name: Name | None, resource: str) -> None:
-        place = (self.known.reachable or {}).get(resource)
-        beside = Label(place, f"`{resource}` is here") if place is not None and place != Span(0, 0) else None
-        self.use(name, self.known.fields.get(resource), f"a field of `{resource}`", beside)
+        self.use(name, self.known.fields.get(resource), f"a field of `{resource}`", self._here(resource))
+
+    def _here(self, resource: str) -> Label | None:
+        place = (self.known.reachable or {}).get(resource, NOWHERE)
+        return None if place == NOWHERE else Label(place, f"`{resource}` is here")
 
     def use_fields(self, names: Iterable[Name], resource: str) -> None:
         for name in names:
@@ -103,12 +102,19 @@ class _Uses:
         end = span.end - (self.r.document.source.cut(span)[-1:] in ("'", '"'))
         return Name(text, Span(end - len(text), end))
 
-    def use_path(self, name: Name) -> None:
-        """`resource`, or `resource.field`."""
-        resource, dot, field = name.text.partition(".")
-        start = Name(resource, Span(name.span.start, name.span.start + len(resource)) if dot else name.span)
-        if self.use(start, self.known.reachable, "a resource") and dot:
-            self.use_field(Name(field, Span(name.span.end - len(field), name.span.end)), resource)
+    def use_one_of(self, name: Name, ways: Iterable[Narrowing]) -> None:
+        """A name of one of these sorts, which may be that of something in a resource: `resource.field`."""
+        within, own = conditions.parted(name.text)
+        of_resource = within not in ("", *conditions.PLACES)
+        start = Name(within, Span(name.span.start, name.span.start + len(within)))
+        if of_resource and not self.use(start, self.known.reachable, "a resource"):
+            return
+        sorts = {way.words: self.known.narrowing(way, within) for way in ways}
+        known = [names for names in sorts.values() if names is not None]
+        if len(known) == len(sorts):
+            what = " or ".join(sorts) + f" of `{within}`" * of_resource
+            among = known[0] if len(known) == 1 else {each: names[each] for names in known for each in names}
+            self.use(self.end_of(name.span, own), among, what, self._here(within))
 
     def of_record(self, record: object) -> None:
         """The names that the declarations of a record know."""
@@ -203,9 +209,6 @@ class _Uses:
             for taken in listed(function.takes) or ():
                 self.schema(taken.schema)
             self.schema(candidate_of(function.gives))
-        endpoints = listed(part.endpoints)
-        self.grants = endpoints is None or any(not isinstance(each.grant, StatedNone | None) for each in endpoints)
-        self.parameters = {} if endpoints is None else parameters(endpoints)
         for endpoint in listed(part.endpoints) or ():
             self.of_endpoint(endpoint)
 
@@ -276,14 +279,14 @@ class _Uses:
                     help=("write the resource too: `customer.api_key`",),
                 )
             else:
-                self.use_path(matches)
+                self.use_one_of(matches, (conditions.NARROWINGS[conditions.FIELD],))
             self.use(candidate_of(scheme.issued_to), self.known.resources, "a resource")
         rows = candidate_of(part.rows)
         for rule in rows if rows is not None and not isinstance(rows, Every) else ():
             self.use(rule.resource, self.known.reachable, "a resource")
             self.admissions(rule.admits)
         permitted = self.known.permitted
-        named = None if permitted is None else {**permitted, ALL_OTHERS: Span(0, 0)}
+        named = None if permitted is None else {**permitted, ALL_OTHERS: NOWHERE}
         for permission in listed(part.permissions) or ():
             self.use(permission.endpoint, named, "an endpoint")
             self.admissions(permission.admits)
@@ -331,29 +334,25 @@ class _Uses:
     def use_subject(self, condition: ConditionName) -> None:
         """What a condition is narrowed to: declared, and of a sort to which it may be."""
         name, subject = condition.condition, condition.subject
-        narrowing = conditions.narrowing_of(name, subject)
-        if subject is None or (narrowing == conditions.MEMBER and self.grants):
+        if subject is None:
             return
-        at = self.end_of(condition.span, subject)
-        place, _, rest = subject.partition(".")
-        if narrowing == conditions.SCHEME:
-            self.use(at, self.known.schemes, "a scheme")
-        elif narrowing == conditions.FIELD and place == "body":
-            self._use_of_body(rest, condition.span)
-        elif narrowing not in (*conditions.BY_NAME[name].narrowed, conditions.MEMBER):
-            ways = conditions.ways_to_narrow(name)
-            help = f"it may be narrowed to {' or '.join(ways)}" if ways else f"write `{name}`, which is not narrowed"
+        (within, own), at = conditions.parted(subject), self.end_of(condition.span, subject)
+        fitting = [conditions.NARROWINGS[way] for way in conditions.narrowings(name, subject)]
+        ways = [each for each in fitting if self.known.narrowing(each, within) != {}] or fitting
+        if within == "body":
+            self._use_of_body(own, condition.span)
+        elif not ways:
+            told = conditions.ways_to_narrow(name)
+            help = f"it may be narrowed to {' or '.join(told)}" if told else f"write `{name}`, which is not narrowed"
             self.r.say(UNDECLARED, f"`{name}` is not narrowed to {quoted(subject)}", Label(at.span), help=(help,))
-        elif narrowing in conditions.PLACES:
-            self.use(self.end_of(at.span, rest), self.parameters.get(place), f"a parameter of `{place}`")
         else:
-            self.use_path(at)
+            self.use_one_of(at, ways)
 
     def _use_of_body(self, member: str, at: Span) -> None:
         """`invalid body.NAME`: a member of the body is told of as the field that it is (decision 0114)."""
         fields = self.known.fields
         having = [f"`invalid {name}.{member}`" for name, own in fields.items() if own is not None and member in own]
-        instead = [f"`invalid {member}`"] if member in conditions.CONDITIONS_OF_GRANTS and self.grants else having[:3]
+        instead = [f"`invalid {member}`"] if member in self.known.granting else having[:3]
         help = f"write {' or '.join(instead)}" if instead else "of what is no field a `check` says with which code"
         self.r.say(UNDECLARED, f"no condition is narrowed to `body.{member}`", Label(at), help=(help,))
 
@@ -364,7 +363,7 @@ class _Uses:
         changes = [change for version in listed(part.versions) or () for change in listed(version.changes) or ()]
         added = {change.code.name: change.code.span for change in changes if change.code is not None}
         codes = None if self.known.codes is None else {**self.known.codes, **added}
-        within = _Uses(self.r, replace(self.known, codes=codes))
+        within = _Uses(self.r, replace(self.known, codes=codes, parameters={}, granting=GRANTING))
         within.of_older = True
         for change in changes:
             within.change(change)
