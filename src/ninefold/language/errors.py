@@ -100,7 +100,7 @@ def not_a_condition(r: Reading, text: str, span: Span, meant: tuple[str, ...] = 
         Label(span),
         help=(("each check names its own: `check: {that: …, else: CODE}`",) if is_check else ())
         or meant
-        or ((f"did you mean `{_MEANT[text.casefold()]}`?",) if text.casefold() in _MEANT else ())
+        or next(((f"did you mean `{_MEANT[each]}`?",) for each in _beginnings(text.casefold()) if each in _MEANT), ())
         or next(filter(None, (r.did_you_mean(each, BY_NAME) for each in _beginnings(text))), ())
         or ('the conditions are listed in `docs/language.md`, under "Conditions and bare statuses"',),
     )
