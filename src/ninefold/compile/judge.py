@@ -15,7 +15,7 @@ from ninefold.expressions.reads import of_request
 from ninefold.expressions.rows import rows_read, unwritten
 from ninefold.expressions.tree import Typed
 from ninefold.language.conditions import CONDITIONS, Step, split
-from ninefold.plan.problems import Condition, Judge, said_by
+from ninefold.plan.problems import Condition, Judge, names, said_by
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.sql.fragment import Fragment, all_of, bind, column, join
 from ninefold.values import Boolean, Text, Type, optional
@@ -173,14 +173,9 @@ def details(
     reachable = set()
     for requirement in requirements:
         condition = requirement.condition
-        about = condition.subject or ""
-        names = (
-            f"{condition.condition} {about}",
-            f"{condition.condition} {about.partition('.')[0]}",
-            condition.condition,
-        )
+        called = names(condition.condition, condition.subject)
         reachable |= {condition.code}
-        reachable |= {codes.get(name) for codes in (operation.errors, errors.conditions) for name in names}
+        reachable |= {codes.get(name) for codes in (operation.errors, errors.conditions) for name in called}
     if before:
         stated = {**errors.conditions, **operation.errors}
         reachable |= {code for name, code in stated.items() if (of := split(name)) and of[0] in _BEFORE}

@@ -12,7 +12,7 @@ from enum import Enum
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.lists import by_way, ways
 from ninefold.checked.operations import Mutation, Operation
-from ninefold.checked.resources import Field, Guard, Resource
+from ninefold.checked.resources import Field, Guard, Resource, Transition
 from ninefold.compile import inputs
 from ninefold.compile.perspective import CONTRACT, OPERATOR, Perspective
 from ninefold.compile.which_rows import WANTED, is_said_by_another, named_on_the_way, on_the_way
@@ -20,6 +20,7 @@ from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.place import Place
 from ninefold.diagnostics.place import Place as PlanPlace
 from ninefold.expressions.tree import Select, Typed, Variable, free_variables, walk
+from ninefold.language.conditions import subject_of
 from ninefold.plan.environment import REVISION_COLUMN
 from ninefold.plan.problems import Condition, Location, location
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
@@ -195,9 +196,10 @@ def of_conditions(operation: Mutation, resource: Resource, perspective: Perspect
     return [untagged] if is_of_request and not operation.several else []
 
 
-def in_state(resource: Resource, origins: Sequence[Typed], field: str, place: Place) -> Requirement:
+def in_state(resource: Resource, origins: Sequence[Typed], field: str, transition: Transition) -> Requirement:
     holds = column(resource.name, field) + " IN (" + join(", ", [bind(each) for each in origins]) + ")"
-    condition = Condition("illegal transition", subject=resource.name, trace=(place,))
+    subject = subject_of("illegal transition", resource=resource.name, transition=transition.name)
+    condition = Condition("illegal transition", subject=subject, trace=(transition.place,))
     return Requirement(condition, holds, Scope.ROW)
 
 
@@ -210,7 +212,7 @@ def reference_seen(
     if or_made:
         holds = bind(inputs.is_given(field.name)) + " IS NOT TRUE OR " + holds
     # A value of the path is told of as one that breaks its schema is: without its field.
-    subject = f"{resource.name}.{field.name}" if at.place == "body" else None
+    subject = subject_of("invalid", resource=resource.name, field=field.name) if at.place == "body" else None
     trace = _of_rule(field, "references")
     condition = Condition("invalid", subject=subject, location=at, rule="references", trace=trace)
     constrained = _is_constrained(field, resource, perspective) and _seen(field, perspective) is None
@@ -225,8 +227,8 @@ def reference_there(
     holds = _points_at_a_row(field, value, perspective, is_seen=False)
     if unless_given:
         holds = bind(inputs.is_given(field.name)) + " IS TRUE OR " + holds
-    subject, trace = f"{resource.name}.{field.name}", _of_rule(field, "references")
-    condition = Condition("conflict", subject=subject, trace=trace)
+    subject = subject_of("conflict", resource=resource.name, field=field.name)
+    condition = Condition("conflict", subject=subject, trace=_of_rule(field, "references"))
     constrained = _is_constrained(field, resource, perspective)
     return Requirement(condition, "(" + holds + ")", Scope.VALUES, (field.name,), constrained=constrained)
 
@@ -260,7 +262,7 @@ def has_value(
     `fails`, that is told. `given`: where a body may give it (meaning "who gives a value")."""
     condition = Condition(
         "invalid",
-        subject=f"{resource.name}.{field.name}",
+        subject=subject_of("invalid", resource=resource.name, field=field.name),
         location=None if given is None else in_body(given),
         rule=None if given is None else "required",
         trace=_of_rule(field, "required"),
@@ -327,7 +329,7 @@ def unique(
     locations = tuple(in_body(pointers[each.name]) for each in fields if each.name in pointers)
     condition = Condition(
         "conflict",
-        subject=f"{resource.name}.{first.name}" if len(fields) == 1 else resource.name,
+        subject=subject_of("conflict", resource=resource.name, field=first.name if len(fields) == 1 else None),
         location=locations[0] if locations else None,
         rule="unique",
         trace=(*_of_rule(first, "unique"), *_together(fields, resource, perspective)),

@@ -24,7 +24,7 @@ from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Constant, Typed, parts
 from ninefold.language import requests
 from ninefold.language.authentication import ANYONE
-from ninefold.language.conditions import CONDITIONS
+from ninefold.language.conditions import CONDITIONS, subject_of
 from ninefold.language.declaration import members
 from ninefold.plan import calls as plan
 from ninefold.plan.events import SERVER_SENT_EVENTS
@@ -270,5 +270,5 @@ def _of_field(names: tuple[str, ...], endpoint: Endpoint) -> Origin | None:
         if names[: 1 + len(pointer)] == ("body", *pointer):
             leaf = next(each for each in endpoint.takes.body or () if each.field == field)
             place = location("body", (*leaf.pointer, *names[1 + len(pointer) :]))
-            return Origin(place, subject=f"{endpoint.operation.resource}.{field}")
+            return Origin(place, subject=subject_of("invalid", resource=endpoint.operation.resource, field=field))
     return None

@@ -173,9 +173,8 @@ def from_path(survey: Survey, endpoint: Endpoint, resource: str) -> frozenset[st
 
 @dataclass(frozen=True)
 class Key:
-    """Fields that together no two rows have alike. `subject` is what a conflict is narrowed to."""
+    """Fields that together no two rows have alike."""
 
-    subject: str
     fields: tuple[str, ...]
     span: Span
 
@@ -199,7 +198,7 @@ def keys(survey: Survey, change: Change) -> Iterator[Key]:
         }
         written = any(each.name in change.body or made[each.name] is not None for each in members)
         if members and (change.inserts or written) and not any(map(_never_taken, made.values())):
-            yield Key(f"{own.name}.{names[0]}" if len(names) == 1 else own.name, names, span)
+            yield Key(names, span)
 
 
 def _never_taken(made: Expression | None) -> bool:
@@ -210,7 +209,8 @@ def _never_taken(made: Expression | None) -> bool:
 class Reference:
     """A reference that a write stores. `given`: the client gives it."""
 
-    subject: str
+    resource: str
+    field: str
     target: str
     given: bool
     span: Span
@@ -222,11 +222,11 @@ def references(survey: Survey, change: Change) -> Iterator[Reference]:
         target = value_of(each.references)
         if target is None or name in change.from_path:
             continue
-        subject, made = f"{change.resource.name}.{name}", change.made(each)
+        made = change.made(each)
         if name in change.of_request or (name in change.body and name not in change.sets):
-            yield Reference(subject, target.text, True, each.span)
+            yield Reference(change.resource.name, name, target.text, True, each.span)
         if made is not None and name not in change.of_request and not _is_null(made.ast):
-            yield Reference(subject, target.text, False, each.span)
+            yield Reference(change.resource.name, name, target.text, False, each.span)
 
 
 def _is_null(ast: Ast) -> bool:

@@ -12,7 +12,7 @@ from ninefold.diagnostics.place import Place
 from ninefold.plan.chosen import given
 from ninefold.plan.events import Event
 from ninefold.plan.operations import List, Operation, Read, Stream
-from ninefold.plan.problems import ErrorCode
+from ninefold.plan.problems import ErrorCode, names
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, Route, Served, in_case
 from ninefold.plan.service import ServicePlan
@@ -183,10 +183,8 @@ class _Of:
 
     def _named(self, first: Refusal) -> tuple[Cause, ...]:
         """Where the contract gives the condition its code; a guard names its own."""
-        names, code = [first.condition], None if self.code is None else self.code.name
-        if first.subject is not None:
-            names = [f"{first.condition} {name}" for name in (first.subject, first.subject.partition(".")[0])] + names
-        for name in names:
+        code = None if self.code is None else self.code.name
+        for name in names(first.condition, first.subject):
             if name in self.places:
                 return self._stated(name)
             place = self.problems.places.get(f"for {name}")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import Unpack
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.place import Place
 from ninefold.diagnostics.source import Span
-from ninefold.language.conditions import Step
+from ninefold.language.conditions import About, Step, subject_of
 from ninefold.plan.problems import Condition
 
 
@@ -30,3 +31,19 @@ class Refusal:
     after: int = 0
     become: bool = False
     of: Condition | None = field(default=None, compare=False)
+
+
+def told(
+    condition: str,
+    step: Step,
+    at: Span | None = None,
+    words: str = "",
+    *meanings: str,
+    trace: tuple[Place, ...] = (),
+    code: str | None = None,
+    after: int = 0,
+    become: bool = False,
+    **about: Unpack[About],
+) -> Refusal:
+    """The same by what it is about, as narrow as its condition may be. `at`: the fact of the contract."""
+    return Refusal(condition, step, subject_of(condition, **about), code, trace, at, words, meanings, after, become)

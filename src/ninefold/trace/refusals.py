@@ -27,7 +27,7 @@ from ninefold.plan.writes import (
     of_values,
     own_invariants,
 )
-from ninefold.trace.refusal import Refusal
+from ninefold.trace.refusal import Refusal, told
 
 
 def refusals(route: Served, plan: ServicePlan, case: int | None = None) -> tuple[Refusal, ...]:
@@ -54,14 +54,14 @@ def of_case(
     resource = next((_resource(each.operation) for each in admissions), None)
     yield from _of_path(route)
     if route.offers is not None:
-        yield Refusal("not acceptable", Step.ACCEPT)
+        yield told("not acceptable", Step.ACCEPT)
     yield from _of_callers(route, admissions, schemes, in_force, resource)
     yield from _of_parameters(route, admissions, resource)
     if body is not None and not (body.optional and body.unknown == "ignored"):
         yield from _of_body(route, body, resource)
     if route.idempotency_key is not None:
-        yield Refusal("idempotency mismatch", Step.JUDGED)
-        yield Refusal("idempotency in progress", Step.JUDGED)
+        yield told("idempotency mismatch", Step.JUDGED)
+        yield told("idempotency in progress", Step.JUDGED)
     for admission in admissions:
         yield from of_admission(admission)
 
@@ -73,7 +73,7 @@ def of_admission(admission: Admission) -> Iterator[Refusal]:
     if call is not None:
         held = (each.held for each in call.arguments if each.held is not None)
         yield from _told((each for one in held for each in of_held(one)), Step.DONE)
-        yield from (Refusal(CHECK, Step.DONE, code=code) for code in call.refuses)
+        yield from (told(CHECK, Step.DONE, code=code) for code in call.refuses)
 
 
 def of_versions(plan: ServicePlan, name: str | None) -> Iterator[Refusal]:
@@ -82,10 +82,10 @@ def of_versions(plan: ServicePlan, name: str | None) -> Iterator[Refusal]:
     if versions is None:
         return
     stated = places_of(versions)
-    yield Refusal("unknown version", Step.ROUTE, trace=stated)
+    yield told("unknown version", Step.ROUTE, trace=stated)
     for each in versions.versions:
         if each.retired and each.name == name:
-            yield Refusal("retired version", Step.ROUTE, trace=(*each.places.values(), *stated))
+            yield told("retired version", Step.ROUTE, trace=(*each.places.values(), *stated), version=each.name)
 
 
 def _of_any(route: Served, plan: ServicePlan) -> Iterator[Refusal]:
@@ -96,22 +96,22 @@ def _of_any(route: Served, plan: ServicePlan) -> Iterator[Refusal]:
             yield each  # where the path names the version, one that there is not leads to no endpoint
     if any(isinstance(each, PathParameter) for each in route.segments):
         # A value that is no UTF-8, or a literal segment elsewhere, leads to no endpoint at all.
-        yield Refusal("no such path", Step.ROUTE)
+        yield told("no such path", Step.ROUTE)
     for rate in plan.limits.rates:
         if route.key in rate.endpoints:
-            yield Refusal("too many requests", Step.RATES, trace=rate.trace)
+            yield told("too many requests", Step.RATES, trace=rate.trace, rate=rate.name)
     if plan.limits.request_microseconds is not None:
-        yield Refusal("timed out", Step.ANY)
-    yield from (Refusal(each.name, each.steps[0]) for each in CONDITIONS if each.of == "any request")
+        yield told("timed out", Step.ANY)
+    yield from (told(each.name, each.steps[0]) for each in CONDITIONS if each.of == "any request")
 
 
 def _of_path(route: Served) -> Iterator[Refusal]:
     declared = {each.name for each in route.path}
     for segment in route.segments:
         if isinstance(segment, PathParameter) and segment.name not in declared:
-            yield Refusal("not found", Step.PATH, segment.resource, trace=route.trace)
+            yield told("not found", Step.PATH, resource=segment.resource, trace=route.trace)
     for each in route.stored:
-        yield Refusal("invalid", Step.PATH, trace=each.trace)
+        yield told("invalid", Step.PATH, trace=each.trace)
 
 
 def _of_callers(
@@ -125,37 +125,36 @@ def _of_callers(
         return  # it is for anyone alone: no credential is read
     stated = tuple(place for each in admissions for place in each.trace)
     asked = (place for name in schemes if name in route.schemes for place in schemes[name])
-    yield Refusal("unauthenticated", Step.CALLER, trace=(*stated, *asked))
-    yield from (Refusal("unauthenticated", Step.CALLER, each) for each in schemes)
+    yield told("unauthenticated", Step.CALLER, trace=(*stated, *asked))
+    yield from (told("unauthenticated", Step.CALLER, scheme=each) for each in schemes)
     who = {each.who for each in admissions}
     if "anyone" not in who and not who.issuperset(in_force):
-        yield Refusal("forbidden", Step.CALLER, resource, trace=stated)
+        yield told("forbidden", Step.CALLER, resource=resource, trace=stated)
 
 
 def _of_parameters(route: Served, admissions: Sequence[Admission], resource: str | None) -> Iterator[Refusal]:
     for each in route.path:
         # By which rule a text is none that a row can have is not told: every one may be it.
         stated = (*route.trace, *each.trace, *(rule.place for rule in each.rules))
-        yield Refusal("not found", Step.PARAMETERS, resource, trace=stated)
-        if (named := of_parameter("not found", "path", each.name)) is not None:
-            yield Refusal("not found", Step.PARAMETERS, named, trace=stated)
+        yield told("not found", Step.PARAMETERS, resource=resource, trace=stated)
+        yield told("not found", Step.PARAMETERS, path=each.name, trace=stated)
     for place, parameters in (("query", route.query), ("header", route.headers)):
         for each in parameters:
             named = of_parameter("invalid", place, each.origin or each.name)
             yield Refusal("invalid", Step.PARAMETERS, named, trace=each.trace)
     chosen = any(_takes_parameters(each.operation) for each in admissions)
     if not route.requests.ignores_unknown_parameters or route.idempotency_key is not None or chosen:
-        yield Refusal("invalid", Step.PARAMETERS)
+        yield told("invalid", Step.PARAMETERS)
     for admission in admissions:
         if admission.condition is not None:
-            yield Refusal("forbidden", Step.PARAMETERS, _resource(admission.operation), trace=admission.trace)
+            yield told("forbidden", Step.PARAMETERS, resource=_resource(admission.operation), trace=admission.trace)
         if isinstance(admission.operation, Stream) and admission.operation.websocket:
             if admission.operation.origins is not None:
-                yield Refusal("forbidden", Step.PARAMETERS, _resource(admission.operation), trace=route.trace)
+                yield told("forbidden", Step.PARAMETERS, resource=_resource(admission.operation), trace=route.trace)
     cases = route.cases
     if cases is not None and cases.by is not None and all(each.name for each in cases.cases):
         stated = (*cases.trace, *(place for each in cases.cases for place in each.trace))
-        yield Refusal("forbidden", Step.PARAMETERS, resource, trace=stated, meanings=("cases",))
+        yield told("forbidden", Step.PARAMETERS, None, "", "cases", resource=resource, trace=stated)
 
 
 def _takes_parameters(operation: Operation) -> bool:
@@ -171,19 +170,21 @@ def _takes_parameters(operation: Operation) -> bool:
 def _of_body(route: Served, body: Body, resource: str | None) -> Iterator[Refusal]:
     for each in CONDITIONS:
         if each.of == "a body" or each.name == "unsupported media type":
-            yield Refusal(each.name, Step.BODY)
+            yield told(each.name, Step.BODY)
     cases = route.cases
     if resource is None or body.grants or (cases is not None and cases.member is not None):
-        yield Refusal("invalid", Step.BODY)
+        yield told("invalid", Step.BODY)
     if resource is not None and not body.grants:
-        yield Refusal("invalid", Step.BODY, resource)
-        yield from (Refusal("invalid", Step.BODY, f"{resource}.{each.field}", trace=each.trace) for each in body.fields)
+        yield told("invalid", Step.BODY, resource=resource)
+        yield from (
+            told("invalid", Step.BODY, resource=resource, field=each.field, trace=each.trace) for each in body.fields
+        )
     if body.edits:
         stated = (route.places["patch"],) if "patch" in route.places else route.trace
-        yield Refusal("different", Step.BODY, resource, trace=stated)
-        yield Refusal("conflict", Step.BODY, resource, trace=stated)
+        yield told("different", Step.BODY, resource=resource, trace=stated)
+        yield told("conflict", Step.BODY, resource=resource, trace=stated)
     if body.grants:
-        yield Refusal("invalid", Step.BODY, GRANT_TYPE)
+        yield told("invalid", Step.BODY, member=GRANT_TYPE)
 
 
 def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
@@ -193,7 +194,7 @@ def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
         case Read() | List():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
             if operation.conditional:
-                yield Refusal("precondition failed", Step.DONE, operation.resource)
+                yield told("precondition failed", Step.DONE, resource=operation.resource)
         case Write():
             yield from _told(_judged(operation))
             yield from _told((*_lacking(operation, who), *_unfit(operation)))
@@ -218,13 +219,13 @@ def of_operation(operation: Operation, who: str) -> Iterator[Refusal]:
             yield from (each for each in each_row if each.condition not in ("not found", "gone"))
         case Stream():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
-            yield Refusal("invalid", Step.DONE)
+            yield told("invalid", Step.DONE)
             if operation.lines:
-                yield Refusal("precondition failed", Step.DONE)
+                yield told("precondition failed", Step.DONE)
         case Compute():
             yield from () if operation.judge is None else _told(operation.judge.conditions)
             if operation.conditional:
-                yield Refusal("precondition failed", Step.DONE)
+                yield told("precondition failed", Step.DONE)
         case _:
             assert_never(operation)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from ninefold.diagnostics.place import Place
-from ninefold.language.conditions import CONDITIONS, VERSION, Condition
+from ninefold.language.conditions import CONDITIONS, VERSION, Condition, subject_of
 from ninefold.plan.held import CANNOT_BE_MADE
 from ninefold.plan.operations import List
 from ninefold.plan.routes import BodyField, Parameter, Rule, Served, in_case, query_parameters
@@ -54,7 +54,8 @@ def _node(
     if condition.name == "too many requests":
         if not 0 <= number < len(plan.limits.rates):
             raise NotATrace(NO_NODE)
-        return None, plan.limits.rates[number].trace
+        rate = plan.limits.rates[number]
+        return subject_of(condition.name, rate=rate.name), rate.trace
     if number < 0:
         return None, ()
     if route is None or not 0 <= admission < len(route.admissions):

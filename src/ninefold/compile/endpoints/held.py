@@ -19,7 +19,7 @@ from ninefold.compile.perspective import Perspective
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.reads import computed_of, fields_read, may_fail
 from ninefold.expressions.tree import Call, Constant, Select, Typed, Variable, parts
-from ninefold.language.conditions import of_parameter
+from ninefold.language.conditions import of_parameter, subject_of
 from ninefold.plan import environment
 from ninefold.plan.held import Held, HeldColumns, Origin
 from ninefold.plan.problems import ITEM, Judge, location
@@ -257,7 +257,7 @@ class Making:
         # What `put` changes is given by the body of its endpoint, as what it makes is.
         takes = self.operation.host is None or (self.operation.kind.changes and self.operation.kind.is_whole)
         if leaf is not None and takes:
-            subject = f"{self.resource.name}.{name}"
+            subject = subject_of("invalid", resource=self.resource.name, field=name)
             # What a whole row is not given has no value by that, unless the contract makes one.
             is_whole = self.operation.kind.is_whole and name not in self.made
             yield Origin(location("body", leaf.pointer), None if is_whole else name, subject)

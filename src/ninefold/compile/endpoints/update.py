@@ -137,7 +137,7 @@ def _conditions(
     is_from_some = transition is not None and machine is not None and {*transition.origins} < {*machine.states}
     if transition is not None and machine is not None and is_from_some and operation.follows != "in its state":
         origins = [Constant(state, Text()) for state in transition.origins]
-        yield in_state(resource, origins, machine.field, transition.place)
+        yield in_state(resource, origins, machine.field, transition)
     for each in (*guards, *(() if transition is None else transition.guards)):
         yield guard(each, resource, perspective)
 

@@ -24,7 +24,7 @@ from ninefold.language.routes import PathName
 from ninefold.language.shapes import FORM
 from ninefold.language.verbs import kind_of
 from ninefold.plan.events import RESUME, RESUMED_BY, WEBSOCKET
-from ninefold.trace.refusal import Refusal
+from ninefold.trace.refusal import Refusal, told
 
 
 def is_computed(default: Fact[Name | Expression] | None) -> bool:
@@ -44,22 +44,22 @@ def of_callers(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         words = "a credential comes along that no scheme accepts"
         if ANYONE not in named:
             words = "no credential comes along, or one that no scheme accepts"
-        yield Refusal("unauthenticated", Step.CALLER, fact=at, words=words, meanings=("credentials", "challenges"))
+        yield told("unauthenticated", Step.CALLER, at, words, "credentials", "challenges")
         for scheme in survey.schemes:
             words = f"a credential comes along where `{scheme.name}` looks for one, and is not good"
             meanings = ("credentials", "challenges")
-            yield Refusal("unauthenticated", Step.CALLER, scheme.name, None, (), scheme.span, words, meanings)
+            yield told("unauthenticated", Step.CALLER, scheme.span, words, *meanings, scheme=scheme.name)
     others = [each for each in survey.schemes if each.name not in named]
     for other in others if nobody or (named and ANYONE not in named) else ():
         where = survey.contract.line(at)
         words = f"the caller is known by `{other.name}`, which line {where} does not admit"
-        yield Refusal("forbidden", Step.CALLER, first, fact=other.span, words=words, meanings=("credentials",))
+        yield told("forbidden", Step.CALLER, other.span, words, "credentials", resource=first)
     for each in admitted:
         condition = value_of(each.condition)
         if isinstance(condition, Expression):
             words = f"the caller is known by `{each.who.text}`, and `{condition.text}` does not hold"
             step = Step.JUDGED if first in set(names_in(condition.ast)) else Step.PARAMETERS
-            yield Refusal("forbidden", step, first, fact=each.who.span, words=words, meanings=("truth",))
+            yield told("forbidden", step, each.who.span, words, "truth", resource=first)
     yield from _of_credentials(endpoint, first)
 
 
@@ -68,21 +68,19 @@ def _of_credentials(endpoint: Endpoint, first: str | None) -> Iterator[Refusal]:
     at, kinds = endpoint.span, [kind_of(action.verb) for action in actions(endpoint)]
     if any(signs_out_caller(endpoint, action) for action in actions(endpoint)):
         words = "the row that the credential belongs to has gone since it was looked up"
-        yield Refusal("unauthenticated", Step.JUDGED, first, fact=at, words=words, meanings=("ended credentials",))
+        yield told("unauthenticated", Step.JUDGED, at, words, "ended credentials", scheme=first)
     if any(each.grants for each in kinds):
         words = f"there is no such `{first}`, or the secret is not its secret, or none comes along"
-        yield Refusal("sign in refused", Step.JUDGED, first, fact=at, words=words, meanings=("granted tokens",))
+        yield told("sign in refused", Step.JUDGED, at, words, "granted tokens", resource=first)
         words = "`scope` asks for one that the row may not have"
-        yield Refusal(
-            "invalid", Step.JUDGED, "scope", fact=at, words=words, meanings=("granted tokens", "granted scopes")
-        )
+        yield told("invalid", Step.JUDGED, at, words, "granted tokens", "granted scopes", member="scope")
         words = "`grant_type` is not `client_credentials`"
-        yield Refusal("invalid", Step.BODY, "grant_type", fact=at, words=words, meanings=("granted tokens",))
+        yield told("invalid", Step.BODY, at, words, "granted tokens", member="grant_type")
         words = "the client says in two ways who it is"
-        yield Refusal("invalid", Step.BODY, fact=at, words=words, meanings=("granted tokens",))
+        yield told("invalid", Step.BODY, at, words, "granted tokens")
     elif any(each.row == "found" for each in kinds):
         words = f"there is no such `{first}`, or the password is not its password"
-        yield Refusal("sign in refused", Step.JUDGED, first, fact=at, words=words, meanings=("passwords",))
+        yield told("sign in refused", Step.JUDGED, at, words, "passwords", resource=first)
 
 
 def of_path(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
@@ -91,12 +89,12 @@ def of_path(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         if isinstance(segment, PathName):
             words = f"`{{{'.'.join(segment.names)}}}` is no value that a row can have"
             resource = named_row(survey, endpoint, segment)
-            yield Refusal("not found", Step.PATH, resource, fact=segment.span, words=words, meanings=("paths",))
+            yield told("not found", Step.PATH, segment.span, words, "paths", resource=resource)
     for each in value_of(endpoint.path) or ():
         words = f"`{{{each.name}}}` is not as its schema says"
         resource = acted_on(endpoint)
-        for subject in dict.fromkeys((resource, of_parameter("not found", "path", each.name) or resource)):
-            yield Refusal("not found", Step.PARAMETERS, subject, None, (), each.span, words, ("values in paths",))
+        yield told("not found", Step.PARAMETERS, each.span, words, "values in paths", resource=resource)
+        yield told("not found", Step.PARAMETERS, each.span, words, "values in paths", path=each.name)
 
 
 def of_case_chosen(endpoint: Endpoint) -> Iterator[Refusal]:
@@ -105,12 +103,10 @@ def of_case_chosen(endpoint: Endpoint) -> Iterator[Refusal]:
         return
     if case.member is not None:
         words = f"`/{case.member}` is the name of no case"
-        yield Refusal("invalid", Step.BODY, fact=case.by.span, words=words, meanings=("cases",))
+        yield told("invalid", Step.BODY, case.by.span, words, "cases")
     else:
         words = "the request is of no case"
-        yield Refusal(
-            "forbidden", Step.PARAMETERS, acted_on(endpoint), fact=case.by.span, words=words, meanings=("cases",)
-        )
+        yield told("forbidden", Step.PARAMETERS, case.by.span, words, "cases", resource=acted_on(endpoint))
 
 
 def of_content(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
@@ -119,12 +115,10 @@ def of_content(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     if shows_content(endpoint):
         stated = value_of(responses)
         words = f"`Accept` does not admit {'the media type of responses' if stated is None else stated.text}"
-        yield Refusal(
-            "not acceptable", Step.ACCEPT, fact=endpoint.span if responses is None else responses.span, words=words
-        )
+        yield told("not acceptable", Step.ACCEPT, endpoint.span if responses is None else responses.span, words)
     if endpoint.streams and ways_of_streams(survey) != (WEBSOCKET,):
         words = "`Accept` does not admit text/event-stream"
-        yield Refusal("not acceptable", Step.ACCEPT, fact=endpoint.span, words=words, meanings=("streams",))
+        yield told("not acceptable", Step.ACCEPT, endpoint.span, words, "streams")
     if endpoint.body is None or not reads_content(endpoint, requests.unknown_members):
         return
     if not (isinstance(endpoint.body, StatedNone) and acted_on(endpoint) is None):
@@ -136,16 +130,16 @@ def of_the_table(of: str, but: Collection[str], at: Span | None = None) -> Itera
     """The conditions that arise of anything that is so, in the words of the table, but for those that have others."""
     for each in CONDITIONS:
         if each.of == of and each.name not in but:
-            yield Refusal(each.name, each.steps[0], fact=at, words=each.words, meanings=each.meanings)
+            yield told(each.name, each.steps[0], at, each.words, *each.meanings)
 
 
 def _of_media_types(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span) -> Iterator[Refusal]:
     """A body that is not read at all."""
     limit = survey.contract.limits.body_size
     if isinstance(limit, Shown):
-        yield Refusal("too large", Step.BODY, fact=limit.span, words=f"the body is larger than {size(limit.value)}")
+        yield told("too large", Step.BODY, limit.span, f"the body is larger than {size(limit.value)}")
     else:
-        yield Refusal("too large", Step.BODY, words="the body is longer than a body may be where no size is stated")
+        yield told("too large", Step.BODY, None, "the body is longer than a body may be where no size is stated")
     media_types = requests.media_types
     stated_types = [each.text for each in value_of(media_types) or ()]
     if isinstance(media_types, Shown) and isinstance(endpoint.body, Shown):
@@ -153,21 +147,22 @@ def _of_media_types(survey: Survey, endpoint: Endpoint, requests: Requests, at: 
         kind = "json-patch" if patch is not None and patch.text == "json-patch" else "merge-patch"
         also = "" if patch is None else f" nor application/{kind}+json"
         words = f"the Content-Type is not {' nor '.join(stated_types)}{also}"
-        yield Refusal(
+        yield told(
             "unsupported media type",
             Step.BODY,
-            fact=media_types.span,
-            words=words,
-            meanings=("bodies", "merge patches") if also else ("bodies",),
+            media_types.span,
+            words,
+            "bodies",
+            *(("merge patches",) if also else ()),
         )
     elif isinstance(media_types, Shown):
         words = f"a body comes along whose Content-Type is not {' nor '.join(stated_types)}"
-        yield Refusal("unsupported media type", Step.BODY, fact=media_types.span, words=words, meanings=("bodies",))
+        yield told("unsupported media type", Step.BODY, media_types.span, words, "bodies")
     forms = [each for each in stated_types if each.casefold().startswith(FORM)]
     if len(forms) < len(stated_types) or not stated_types:
-        yield Refusal("malformed", Step.BODY, fact=at, words="the body is not JSON, or is empty", meanings=("bodies",))
+        yield told("malformed", Step.BODY, at, "the body is not JSON, or is empty", "bodies")
     if forms:
-        yield Refusal("malformed", Step.BODY, fact=at, words="the body is no form in UTF-8", meanings=("forms",))
+        yield told("malformed", Step.BODY, at, "the body is no form in UTF-8", "forms")
     yield from of_the_table("a body", ("too large", "malformed"), at)
 
 
@@ -180,37 +175,34 @@ def _of_members(survey: Survey, endpoint: Endpoint, requests: Requests, at: Span
     are_refused = isinstance(unknown, Shown) and unknown.value.text == "refused"
     if isinstance(endpoint.body, Shown) and not (are_refused and members):
         words = "the body is not as is stated of it"
-        yield Refusal("invalid", Step.BODY, row, fact=at, words=words, meanings=("values",))
+        yield told("invalid", Step.BODY, at, words, "values", resource=row)
     for each in members:
         field = survey.graph.fields.get(each.resource or "", {}).get(each.field)
         if field is not None:
-            subject = f"{row}.{each.field}" if each.resource == row else row
+            of_row = each.field if each.resource == row else None
             words = f"`{'/'.join(('', *each.pointer))}` is not as the rules of `{each.resource}.{each.field}` say"
-            yield Refusal("invalid", Step.BODY, subject, fact=field.span, words=words, meanings=("values",))
+            yield told("invalid", Step.BODY, field.span, words, "values", resource=row, field=of_row)
             if isinstance(field.immutable, Shown) and changes(endpoint):
                 words = f"`{'/'.join(('', *each.pointer))}` is given, and cannot change"
-                yield Refusal("invalid", Step.BODY, subject, fact=field.immutable.span, words=words)
+                yield told("invalid", Step.BODY, field.immutable.span, words, resource=row, field=of_row)
         elif each.beside:
             words = f"`/{each.field}` is not as the shared type says"
-            yield Refusal("invalid", Step.BODY, row, fact=each.span, words=words, meanings=("members beside fields",))
+            yield told("invalid", Step.BODY, each.span, words, "members beside fields", resource=row)
         elif each.resource == row == survey.graph.subscription:
             words = f"`{'/'.join(('', *each.pointer))}` is no value of `{row}.{each.field}`"
-            yield Refusal(
-                "invalid", Step.BODY, f"{row}.{each.field}", fact=each.span, words=words, meanings=("values",)
-            )
+            yield told("invalid", Step.BODY, each.span, words, "values", resource=row, field=each.field)
     own = survey.graph.resources.get(acted_on(endpoint) or "")
     if own is not None and is_whole(endpoint):
         named = {each.field for each in members}
         for name in value_of(own.required) or ():
             field = survey.graph.fields.get(own.name or "", {}).get(name.text)
             if name.text in named and field is not None and field.on_create is None:
-                subject = f"{own.name}.{name.text}"
                 words = f"`{name.text}` is not given, and is required"
-                yield Refusal("invalid", Step.BODY, subject, fact=name.span, words=words)
+                yield told("invalid", Step.BODY, name.span, words, resource=own.name, field=name.text)
     if isinstance(unknown, Shown) and are_refused:
         meanings = ("bodies",) if isinstance(endpoint.body, StatedNone) else ()
         words = "the body has a member that no fact names"
-        yield Refusal("invalid", Step.BODY, row, fact=unknown.span, words=words, meanings=meanings)
+        yield told("invalid", Step.BODY, unknown.span, words, *meanings, resource=row)
 
 
 def _opens_to_all(survey: Survey) -> bool:
@@ -244,37 +236,37 @@ def of_parameters(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     if own is not None and "created" in endpoint.outcomes:
         for name, span in stored_of_path(survey, endpoint, own):
             words = f"the `{name}` in the path is not as the rules of `{own}.{name}` say"
-            yield Refusal("invalid", Step.PATH, fact=span, words=words, meanings=("values", "rows that may be there"))
+            yield told("invalid", Step.PATH, span, words, "values", "rows that may be there")
             field = survey.graph.fields.get(own, {}).get(name)
             target = None if field is None else value_of(field.references)
             if target is not None:
                 words = f"the `{name}` in the path refers to no `{target.text}` that the caller sees"
-                yield Refusal("invalid", Step.JUDGED, fact=span, words=words, meanings=("references",))
+                yield told("invalid", Step.JUDGED, span, words, "references")
     delivery = value_of(survey.contract.events.delivery)
     if endpoint.streams and delivery is not None and isinstance(delivery.stream, Shown):
         words = f"the header `{RESUME}`, or the parameter `{RESUMED_BY}`, is no `id` of an event that this caller was "
         words += "told of here, or one behind which events are not kept any more"
-        yield Refusal("invalid", Step.PARAMETERS, fact=delivery.stream.span, words=words, meanings=("streams",))
+        yield told("invalid", Step.PARAMETERS, delivery.stream.span, words, "streams")
     if endpoint.streams and WEBSOCKET in ways_of_streams(survey) and not _opens_to_all(survey):
         words = "a WebSocket is opened by a page whose `Origin` is not stated"
         stated = survey.contract.endpoints.cors
         span = stated.span if isinstance(stated, Shown) else endpoint.span
-        yield Refusal("forbidden", Step.PARAMETERS, fact=span, words=words, meanings=("events over WebSocket",))
+        yield told("forbidden", Step.PARAMETERS, span, words, "events over WebSocket")
     if endpoint.lists:
         yield from _of_pages(survey, endpoint)
     unknown = requests.unknown_parameters
     if isinstance(unknown, Shown) and unknown.value.text == "refused":
         words = "there is a query parameter that no fact names"
-        yield Refusal("invalid", Step.PARAMETERS, fact=unknown.span, words=words)
+        yield told("invalid", Step.PARAMETERS, unknown.span, words)
     if isinstance(endpoint.idempotency_key, Shown):
         at = endpoint.idempotency_key.span
         words = "the key came before, with another request"
-        yield Refusal("idempotency mismatch", Step.JUDGED, fact=at, words=words, meanings=("idempotency keys",))
+        yield told("idempotency mismatch", Step.JUDGED, at, words, "idempotency keys")
         words = "the first request with that key is not answered yet"
-        yield Refusal("idempotency in progress", Step.JUDGED, fact=at, words=words, meanings=("idempotency keys",))
+        yield told("idempotency in progress", Step.JUDGED, at, words, "idempotency keys")
         missing = "does not come along, or " if endpoint.idempotency_key.value.text == "required" else ""
         words = f"the header `Idempotency-Key` {missing}is no key"
-        yield Refusal("invalid", Step.PARAMETERS, fact=at, words=words, meanings=("idempotency keys",))
+        yield told("invalid", Step.PARAMETERS, at, words, "idempotency keys")
 
 
 def of_arguments(endpoint: Endpoint, function: Function) -> Iterator[Refusal]:
@@ -284,7 +276,7 @@ def of_arguments(endpoint: Endpoint, function: Function) -> Iterator[Refusal]:
             continue  # it is held to what the function takes before anything is served
         words = f"what `{function.name}` is called with as `{one.name}` cannot be made, or is not as it takes it"
         condition = "invalid" if "request" in names_in(one.value.ast) else CHECK
-        yield Refusal(condition, Step.DONE, fact=one.span, words=words, meanings=("functions",))
+        yield told(condition, Step.DONE, one.span, words, "functions")
 
 
 def _of_pages(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
@@ -312,4 +304,4 @@ def _of_pages(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     for name, words in wanted.items():
         if (parameter := said(name)) is not None:
             words = f"the parameter `{parameter.value.text}` is not {words}"
-            yield Refusal("invalid", Step.PARAMETERS, fact=parameter.span, words=words, meanings=("pages and filters",))
+            yield told("invalid", Step.PARAMETERS, parameter.span, words, "pages and filters")

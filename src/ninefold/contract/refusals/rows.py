@@ -30,7 +30,7 @@ from ninefold.language.routes import PathName
 from ninefold.language.states import Machine, Transition
 from ninefold.language.verbs import kind_of
 from ninefold.plan.events import WEBSOCKET
-from ninefold.trace.refusal import Refusal
+from ninefold.trace.refusal import Refusal, told
 
 
 def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
@@ -42,17 +42,17 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         if not _is_always_there(survey, endpoint, resource):
             also = ", or the caller does not see it" if is_hidden else ""
             words = f"the `{resource}` that the request names is not there{also}"
-            yield Refusal("not found", Step.JUDGED, resource, fact=span, words=words, meanings=("paths",))
+            yield told("not found", Step.JUDGED, span, words, "paths", resource=resource)
         elif is_hidden:
             words = f"the caller does not see the `{resource}`"
-            yield Refusal("not found", Step.JUDGED, resource, fact=span, words=words, meanings=("paths",))
+            yield told("not found", Step.JUDGED, span, words, "paths", resource=resource)
         if hidden is not None and hidden.text == "forbidden":
             words = f"the caller does not see the `{resource}`"
-            yield Refusal("forbidden", Step.JUDGED, resource, fact=hidden.span, words=words)
+            yield told("forbidden", Step.JUDGED, hidden.span, words, resource=resource)
         machine = survey.contract.machine(resource)
         if machine is not None and isinstance(machine.gone, Shown) and may_be_gone(survey, endpoint, resource):
             words = f"the state of the `{resource}` is one of those that are gone"
-            yield Refusal("gone", Step.JUDGED, resource, fact=machine.gone.span, words=words, meanings=("gone rows",))
+            yield told("gone", Step.JUDGED, machine.gone.span, words, "gone rows", resource=resource)
     done = verbs(endpoint)
     first = acted_on(endpoint)
     if first is not None and any(kind_of(verb).may_be_absent for verb in done):
@@ -62,10 +62,10 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         if each is None:
             continue
         origin = each.origin.span if each.origin is not None else each.span
-        names = " or ".join(f"`{name.text}`" for name in value_of(each.origin) or ())
+        names, way = " or ".join(f"`{name.text}`" for name in value_of(each.origin) or ()), action.verb
         if may_be_in_any_state(endpoint, action) and is_from_some(survey.contract.machine(action.resource or ""), each):
             words = f"the state of the `{first}` is not {names or 'known'}"
-            yield Refusal("illegal transition", Step.JUDGED, first, fact=origin, words=words, after=number)
+            yield told("illegal transition", Step.JUDGED, origin, words, resource=first, transition=way, after=number)
     for guard in value_of(endpoint.check) or ():
         yield _check(guard, Step.JUDGED, first)
     for number, action in enumerate(actions(endpoint)):
@@ -81,9 +81,7 @@ def of_rows(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         if conditional is None:
             words = "`If-Match` names an entity tag, and there is none"
             words += ", or `If-None-Match` is `*`" if kind.writes else ""
-        yield Refusal(
-            "precondition failed", Step.JUDGED, first, fact=conditional, words=words, meanings=("entity tags",)
-        )
+        yield told("precondition failed", Step.JUDGED, conditional, words, "entity tags", resource=first)
 
 
 def ways_of_streams(survey: Survey) -> tuple[str, ...]:
@@ -109,9 +107,7 @@ def _check(
     """A check that does not hold; of a transition, if one is given."""
     words = f"`{guard.that.text}` does not hold"
     words += "" if transition is None else f", a check of the transition `{transition.name}`"
-    code = None if guard.code is None else guard.code.text
-    meanings = ("truth", "before and after")
-    return Refusal(CHECK, step, resource, code=code, fact=guard.that.span, words=words, meanings=meanings, after=after)
+    return _of_check(guard, step, words, resource, after)
 
 
 def _of_a_row_that_may_be_there(
@@ -121,19 +117,19 @@ def _of_a_row_that_may_be_there(
     makes = any(kind_of(verb).may_make for verb in done)
     if makes and "created" not in endpoint.outcomes and not _is_always_there(survey, endpoint, resource):
         words = f"the `{resource}` that the request names is not there"
-        yield Refusal("not found", Step.JUDGED, resource, fact=endpoint.span, words=words)
+        yield told("not found", Step.JUDGED, endpoint.span, words, resource=resource)
     if makes and endpoint.outcomes == {"created"}:
         words = f"the `{resource}` is there already"
-        yield Refusal("conflict", Step.JUDGED, resource, fact=endpoint.span, words=words)
+        yield told("conflict", Step.JUDGED, endpoint.span, words, resource=resource)
     unseen = survey.contract.authentication.unseen_rows
     hidden = value_of(unseen) if is_ruled(survey, endpoint, resource) else None
     if hidden is not None and (hidden.text == "forbidden" or any(kind_of(verb).may_make for verb in done)):
         words = f"the `{resource}` is there, and the caller does not see it"
-        yield Refusal(hidden.text, Step.JUDGED, resource, fact=hidden.span, words=words)
+        yield told(hidden.text, Step.JUDGED, hidden.span, words, resource=resource)
     machine = survey.contract.machine(resource)
     if machine is not None and isinstance(machine.gone, Shown):
         words = f"the state of the `{resource}` is one of those that are gone"
-        yield Refusal("gone", Step.JUDGED, resource, fact=machine.gone.span, words=words, meanings=("gone rows",))
+        yield told("gone", Step.JUDGED, machine.gone.span, words, "gone rows", resource=resource)
 
 
 def _is_always_there(survey: Survey, endpoint: Endpoint, resource: str) -> bool:
@@ -226,29 +222,34 @@ def of_writes(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     for each in referring(survey, survey.graph.falling_with(own)) if deletes and own is not None else ():
         if each.word == "restrict":
             words = f"a row refers to it by `{each.subject}`"
-            yield Refusal("conflict", Step.JUDGED, own, fact=each.span, words=words, meanings=("cascades",))
+            yield told("conflict", Step.JUDGED, each.span, words, "cascades", resource=own)
     edits = any(kind_of(each.verb).patches for each in actions(endpoint))
     if edits and endpoint.is_edited and endpoint.patch is not None:
         words = f"an edit needs something of the `{own}` that is not there"
-        yield Refusal("conflict", Step.BODY, own, fact=endpoint.patch.span, words=words)
+        yield told("conflict", Step.BODY, endpoint.patch.span, words, resource=own)
         words = f"a `test` of the patch finds another value in the `{own}`"
-        yield Refusal("different", Step.BODY, own, fact=endpoint.patch.span, words=words)
+        yield told("different", Step.BODY, endpoint.patch.span, words, resource=own)
     for resource, invariant in upheld_by(survey, endpoint):
         words = f"`{invariant.that.text}` would not hold any more of a `{resource}` that it is asked of again"
         yield _broken(resource, invariant, words, last)
     if own is not None and any(kind_of(each.verb).compares for each in actions(endpoint)):
         if "unchanged" in endpoint.outcomes and compared(survey, endpoint, own):
             words = f"the `{own}` is there, with other values than those that the request gives"
-            yield Refusal("different", Step.JUDGED, own, fact=endpoint.span, words=words)
+            yield told("different", Step.JUDGED, endpoint.span, words, resource=own)
     for effect, acting in survey.effects(endpoint).items():
         yield from _of_effect(survey, effect, acting, given, last)
 
 
 def _broken(resource: str, invariant: Check, words: str, after: int) -> Refusal:
-    code = None if invariant.code is None else invariant.code.text
-    return Refusal(
-        CHECK, Step.DONE, resource, code, (), invariant.that.span, words, ("truth", "before and after"), after, True
-    )
+    return _of_check(invariant, Step.DONE, words, resource, after, become=True)
+
+
+def _of_check(
+    check: Check, step: Step, words: str, resource: str | None, after: int = 0, become: bool = False
+) -> Refusal:
+    code, at = None if check.code is None else check.code.text, check.that.span
+    meanings = ("truth", "before and after")
+    return told(CHECK, step, at, words, *meanings, resource=resource, code=code, after=after, become=become)
 
 
 def _of_change(
@@ -258,20 +259,21 @@ def _of_change(
     for reference in references(survey, change):
         at = reference.span
         if reference.given:
-            words = f"`{reference.subject}` refers to no `{reference.target}` that the caller sees"
-            yield Refusal("invalid", step, reference.subject, None, (), at, words, ("references",), after)
+            words = f"`{own.name}.{reference.field}` refers to no `{reference.target}` that the caller sees"
+            yield told("invalid", step, at, words, "references", resource=own.name, field=reference.field, after=after)
         else:
-            words = f"the `{reference.target}` that `{reference.subject}` is given is not there any more"
-            yield Refusal("conflict", step, reference.subject, None, (), at, words, (), after)
+            words = f"the `{reference.target}` that `{own.name}.{reference.field}` is given is not there any more"
+            yield told("conflict", step, at, words, resource=own.name, field=reference.field, after=after)
     for key in keys(survey, change):
         together = ", also one that changes with it," if change.several and not change.inserts else ""
         words = f"another row{together} has the same {' and '.join(f'`{name}`' for name in key.fields)}"
-        yield Refusal("conflict", step, key.subject, None, (), key.span, words, ("values",), after)
+        alone = key.fields[0] if len(key.fields) == 1 else None
+        yield told("conflict", step, key.span, words, "values", resource=own.name, field=alone, after=after)
     for invariant in value_of(own.check) or ():
         yield _broken(own.name, invariant, f"`{invariant.that.text}` would not hold of the row as it becomes", last)
     if may_break(survey, change, given):
         words = "what a field is given cannot be made, or is not as the field says"
-        yield Refusal(CHECK, step, own.name, None, (), own.span, words, ("who gives a value",), after, True)
+        yield told(CHECK, step, own.span, words, "who gives a value", resource=own.name, after=after, become=True)
 
 
 def _is_of_one(survey: Survey, effect: Effect) -> bool:
@@ -295,16 +297,16 @@ def _of_effect(
         origins = value_of(transition.origin) if transition is not None else None
         if {state.text for state in value_of(machine.gone) or ()} - {state.text for state in origins or ()}:
             words = f"the state of the `{resource}` is one of those that are gone"
-            yield Refusal("gone", Step.DONE, resource, fact=at, words=words, meanings=("gone rows",))
+            yield told("gone", Step.DONE, at, words, "gone rows", resource=resource)
     if action.is_transition and (transition is None or is_from_some(machine, transition)):
         words = f"the `{resource}` is in none of the states from which `{effect.verb}` leads"
-        yield Refusal("illegal transition", Step.DONE, resource, fact=at, words=words)
+        yield told("illegal transition", Step.DONE, at, words, resource=resource, transition=effect.verb)
     for guard in (value_of(transition.check) or ()) if transition is not None else ():
         yield _check(guard, Step.DONE, resource, transition)
     for each in referring(survey, survey.graph.falling_with(resource)) if kind_of(effect.verb).removes else ():
         if each.word == "restrict":
             words = f"a row refers to the `{resource}` by `{each.subject}`"
-            yield Refusal("conflict", Step.DONE, resource, fact=each.span, words=words, meanings=("cascades",))
+            yield told("conflict", Step.DONE, each.span, words, "cascades", resource=resource)
     change = of_effect(survey, effect, acting)
     if change is not None:
         yield from _of_change(survey, change, Step.DONE, last, given)
@@ -312,6 +314,4 @@ def _of_effect(
         for name in change.sets:
             if name in needed and not always_gives(survey, change, change.sets[name].ast):
                 words = f"`{resource}.{name}` has to have a value, and is given none"
-                yield Refusal(
-                    "invalid", Step.DONE, f"{resource}.{name}", fact=at, words=words, meanings=("who gives a value",)
-                )
+                yield told("invalid", Step.DONE, at, words, "who gives a value", resource=resource, field=name)

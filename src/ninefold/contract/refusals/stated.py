@@ -15,27 +15,27 @@ from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Shown, value_of
 from ninefold.language.limits import applying
 from ninefold.language.versioning import Version
-from ninefold.trace.refusal import Refusal
+from ninefold.trace.refusal import Refusal, told
 
 
 def of_any(survey: Survey) -> Iterator[Refusal]:
     """What may refuse a request whatever it asks for."""
     limits, versioning = survey.contract.limits, survey.contract.versioning
-    yield Refusal("no such path", Step.ROUTE)
-    yield Refusal("method not allowed", Step.ROUTE)
+    yield told("no such path", Step.ROUTE)
+    yield told("method not allowed", Step.ROUTE)
     if isinstance(versioning.location, Shown) and versioning.location.value.text != "path":
         none = "" if isinstance(versioning.default, Shown) else ", or none"
         if requests.is_computed(versioning.default):
             none = ", or none, and what the default gives is no version"
         words = f"the request names a version that there is not{none}"
-        yield Refusal("unknown version", Step.ROUTE, fact=versioning.location.span, words=words)
+        yield told("unknown version", Step.ROUTE, versioning.location.span, words)
     yield from _retired((value_of(versioning.versions) or ())[:1])
     words = "there is too much to do, the database cannot be written, or the service is stopping"
-    yield Refusal("unavailable", Step.ANY, words=words, meanings=("too much",))
+    yield told("unavailable", Step.ANY, None, words, "too much")
     if isinstance(limits.timeout, Shown):
         words = f"it takes longer than {duration(limits.timeout.value)}"
-        yield Refusal("timed out", Step.ANY, fact=limits.timeout.span, words=words)
-    yield Refusal("internal", Step.ANY, words="the service itself fails")
+        yield told("timed out", Step.ANY, limits.timeout.span, words)
+    yield told("internal", Step.ANY, None, "the service itself fails")
     yield from requests.of_the_table("any request", ("unavailable", "internal"))
 
 
@@ -48,25 +48,20 @@ def _retired(versions: tuple[Version, ...]) -> Iterator[Refusal]:
     for version in versions:
         if isinstance(version.retired, Shown):
             words = f"the request names the version `{version.name}`, after {version.retired.value}"
-            yield Refusal("retired version", Step.ROUTE, fact=version.retired.span, words=words)
+            yield told("retired version", Step.ROUTE, version.retired.span, words, version=version.name)
 
 
 def of_case(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
     """What may refuse a request to an endpoint in one of its cases besides, in the order of the steps."""
     for rate in applying(survey.contract.limits, endpoint.key):
         words = f"there are more requests than the rate `{rate.name}` allows"
-        yield Refusal(
-            "too many requests",
-            Step.RATES,
-            fact=rate.span,
-            words=words,
-            meanings=("what rates count", "how rates count"),
-        )
+        meanings = ("what rates count", "how rates count")
+        yield told("too many requests", Step.RATES, rate.span, words, *meanings, rate=rate.name)
     named = {each.who.text for each in survey.admitted(endpoint)}
     for scheme in survey.schemes if named != {ANYONE} else ():
         if scheme.is_signed:
             words = f"a token comes along, and the keys of the issuer of `{scheme.name}` cannot be had"
-            yield Refusal("unavailable", Step.ANY, fact=scheme.span, words=words, meanings=("signed tokens",))
+            yield told("unavailable", Step.ANY, scheme.span, words, "signed tokens")
     yield from requests.of_path(survey, endpoint)
     yield from requests.of_callers(survey, endpoint)
     yield from requests.of_content(survey, endpoint)
@@ -80,7 +75,7 @@ def of_case(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
             yield from requests.of_arguments(endpoint, function)
         for code in (value_of(function.refuses) or ()) if function.name == name else ():
             words = f"the function `{function.name}` refuses"
-            yield Refusal(CHECK, Step.DONE, code=code.text, fact=code.span, words=words)
+            yield told(CHECK, Step.DONE, code.span, words, code=code.text)
 
 
 def of_cases(survey: Survey) -> tuple[tuple[Endpoint, tuple[Refusal, ...]], ...]:

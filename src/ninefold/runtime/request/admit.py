@@ -15,7 +15,7 @@ from ninefold.runtime.messages.violations import MOST
 from ninefold.runtime.operations.flow import Beside, Next, Wait
 from ninefold.runtime.operations.stream import Stream
 from ninefold.runtime.request.decode import read_body, read_operation
-from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Asked, Exchange, call_of
+from ninefold.runtime.request.exchange import Asked, Exchange, call_of, refused_for
 from ninefold.runtime.request.idempotency import sent_key
 from ninefold.runtime.request.perform import operate
 from ninefold.runtime.request.precedents import Precedent, note
@@ -64,8 +64,7 @@ def count_it(x: Exchange, then: Callable[[], Next]) -> Next:
 
 def _counted(x: Exchange, then: Callable[[], Next], told: tuple[Told, ...]) -> Next:
     x.told = told
-    if any(each.refused for each in told):
-        x.refuse(TOO_MANY_REQUESTS)
+    x.refuse(*refused_for(told))
     return then()
 
 

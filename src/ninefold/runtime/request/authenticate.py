@@ -13,7 +13,7 @@ from ninefold.runtime.operations.credentials import UserAndPassword, basic, is_p
 from ninefold.runtime.operations.flow import Compute, Fetch, Next, Select, Unreachable, Wait
 from ninefold.runtime.request.admit import admit, count_it, counted
 from ninefold.runtime.request.callers import is_clients
-from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange, unavailable
+from ninefold.runtime.request.exchange import Exchange, refused_for, unavailable
 from ninefold.runtime.request.issuers import Issuer, Verified
 from ninefold.runtime.request.proofs import Certificate, read_certificate
 from ninefold.runtime.request.schemes import (
@@ -170,7 +170,7 @@ def _unidentified(x: Exchange, known: Recognition) -> Next:
         return unavailable(x) if known.unreachable else known.pin(known, NOBODY)
     if known.unreachable:
         # Whether the credential is good nobody can tell now: neither answer would be true.
-        return count_it(x, lambda: x.answer() if TOO_MANY_REQUESTS in x.failures else unavailable(x))
+        return count_it(x, lambda: x.answer() if refused_for(x.told) else unavailable(x))
     anyone = ANYONE in x.endpoint.admissions
     if x.stranger is not None and not anyone:
         x.refuse(Failure("forbidden", x.endpoint.resource))

@@ -11,6 +11,7 @@ from typing import Any, Unpack
 
 import msgspec
 
+from ninefold.language.conditions import subject_of
 from ninefold.plan import environment
 from ninefold.plan.environment import Environment
 from ninefold.runtime.messages.message import HeaderFields, Request, Response, header_value
@@ -40,7 +41,6 @@ NO_DOCUMENT = object()
 """In the place of a body where there is none: `null` is one."""
 
 TOO_LARGE = Failure("too large")
-TOO_MANY_REQUESTS = Failure("too many requests")
 
 
 class Content(msgspec.Struct, frozen=True, eq=False):
@@ -190,7 +190,8 @@ class Exchange(msgspec.Struct, eq=False):
         content = NOT_TAKEN if self.asked is None else self.asked.content
         if self.endpoint.body is not None:
             self.failures = self.endpoint.body.in_order([blamed(each, content.becomes) for each in self.failures])
-        self.limited = TOO_MANY_REQUESTS in self.failures and self.rank == self.rank_of(TOO_MANY_REQUESTS)
+        of_rates = [each for each in self.failures if each.condition == "too many requests"]
+        self.limited = self.rank in map(self.rank_of, of_rates)
         response = self.version.problems.answer(
             self.failures,
             self.endpoint.errors,
@@ -253,6 +254,15 @@ def call_of(service: Service, request: Request, env: Environment, endpoint: Endp
     """What a request calls its operation with."""
     who, identity, log = caller.who, caller.identity, service.log
     return Call(request, env, service.sources, service.cursors, endpoint.scope, who, identity, log=log)
+
+
+def refused_for(told: Sequence[Told]) -> tuple[Failure, ...]:
+    """What the rates that counted a request refuse it for; nothing: none of them does."""
+    return tuple({of_rate(each): None for each in told if each.refused})
+
+
+def of_rate(told: Told) -> Failure:
+    return Failure("too many requests", subject_of("too many requests", rate=told.rate.name))
 
 
 def unavailable(x: Exchange) -> Response:

@@ -11,7 +11,7 @@ from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.operations.flow import Next, Wait
 from ninefold.runtime.operations.read import OF_EACH_REQUEST, Compute, List, Read
 from ninefold.runtime.request.endpoints import Admission, Endpoint
-from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange, call_of, headers_told
+from ninefold.runtime.request.exchange import Exchange, call_of, headers_told, refused_for
 from ninefold.runtime.request.handed import Handed, asked_by
 from ninefold.runtime.request.left import Asks, AtOnce, Given, counting
 from ninefold.runtime.request.precedents import Precedent
@@ -158,7 +158,8 @@ def _answered(
 def _read_and_counted(x: Exchange, response: Response, told: tuple[Told, ...]) -> Next:
     """What was read is the answer, unless a rate refuses it: that is all that it is refused for."""
     x.told = told
-    if not any(each.refused for each in told):
+    failures = refused_for(told)
+    if not failures:
         return response
-    x.refuse(TOO_MANY_REQUESTS)
+    x.refuse(*failures)
     return x.answer()

@@ -14,6 +14,7 @@ import logging
 from collections.abc import Callable
 
 from ninefold.expressions.evaluate import TooMuch
+from ninefold.language.conditions import subject_of
 from ninefold.runtime.messages import media_types
 from ninefold.runtime.messages.message import Response
 from ninefold.runtime.messages.problems import Failure
@@ -109,7 +110,7 @@ def _of_version(x: Exchange) -> None:
     if not x.version.known:
         x.refuse(Failure("unknown version"))
     elif x.version.retired is not None and x.version.is_retired(x.service.sources.clock()):
-        x.refuse(Failure("retired version"))
+        x.refuse(Failure("retired version", subject_of("retired version", version=x.version.name)))
 
 
 # ── What a step raises ────────────────────────────────────────────────────────────────────────────────────────

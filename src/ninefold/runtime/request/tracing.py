@@ -15,7 +15,7 @@ from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.message import HeaderFields, Response
 from ninefold.runtime.messages.problems import Failure, FieldFailure
 from ninefold.runtime.operations.flow import Follow
-from ninefold.runtime.request.exchange import TOO_MANY_REQUESTS, Exchange
+from ninefold.runtime.request.exchange import Exchange, of_rate, refused_for
 from ninefold.runtime.request.routes import Found
 from ninefold.trace.identifier import (
     HEADER,
@@ -137,9 +137,9 @@ class _Version:
         self, x: Exchange, route: Served | None, failure: Failure, code: int, nodes: Sequence[Condition]
     ) -> Iterator[Refused]:
         condition = _CONDITIONS[failure.condition]
-        if failure == TOO_MANY_REQUESTS and x.told:
+        if failure in refused_for(x.told):
             for told in x.told:
-                if told.refused:
+                if told.refused and of_rate(told) == failure:
                     yield Refused(condition, self._rates.get(told.rate.name, -1), code)
             return
         node = _node(failure, nodes)

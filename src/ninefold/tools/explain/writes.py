@@ -124,7 +124,7 @@ def bonds(g: Grounds, endpoint: Endpoint) -> list[Item]:
         for key in dict.fromkeys(key for each in written for key in keys(g.survey, each))
     ]
     for reference in dict.fromkeys(reference for each in written for reference in references(g.survey, each)):
-        words = f"`{reference.subject}` refers to a `{reference.target}` that is there"
+        words = f"`{reference.resource}.{reference.field}` refers to a `{reference.target}` that is there"
         items.append(
             g.item(words + ", and that the caller sees", reference.span, meanings=("references",))
             if reference.given
