@@ -160,6 +160,21 @@ def keywords(part: int, under: str) -> tuple[Key, ...]:
     return tuple(key.at(part, f"{under}.{key.path}") for key in KEYS)
 
 
+_OF_TYPES: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("string",), "format", "maxLength"),
+    (("integer", "number"), "minimum", "multipleOf"),
+    (("array",), "items", "unevaluatedItems"),
+    (("object",), "properties", "unevaluatedProperties"),
+)
+"""The types that keywords say something of, from one row of `_RESTRICTING` to another; the rest are of any."""
+
+_NAMES = [row[0] for row in _RESTRICTING]
+TYPES_OF: Mapping[str, tuple[str, ...]] = {
+    name: types for types, first, last in _OF_TYPES for name in _NAMES[_NAMES.index(first) : _NAMES.index(last) + 1]
+}
+"""By the keywords that say something of values of some types alone, which these are: of others they say nothing (JSON
+Schema Validation 6)."""
+
 TELLING = frozenset(row[0] for row in _TELLING)
 """The keywords that say something to people alone."""
 

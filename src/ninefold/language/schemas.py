@@ -8,16 +8,16 @@ from typing import Any, Final
 import jsonschema_rs
 
 from ninefold.diagnostics import regex
-from ninefold.diagnostics.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, SLOW_NAMES, SLOW_PATTERN, WRONG_SHAPE, WRONG_WORD
+from ninefold.diagnostics.codes import KEYWORD_NOT_USED, NOT_A_SCHEMA, WRONG_SHAPE, WRONG_WORD
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.language.fact import Name
+from ninefold.language.hardly_meant import matched_slowly, names_matched_slowly, of_another_type
 from ninefold.language.json_schema import FORMATS, KEYS, KEYWORDS, REFUSED, TYPES
 from ninefold.language.leaves import wrong_word
 from ninefold.language.reading import Reading, Refused, Slot, quoted, shortened
 from ninefold.language.shapes import SHARED_TYPE, JSONSchema, ListOf, Shape
 from ninefold.syntax.nodes import Entry, Mapping, Node, Scalar, Sequence, Style
-from ninefold.values import patterns
 from ninefold.values.keywords import BY_NAME
 
 NOT_USED: Final[Refused] = MappingProxyType(REFUSED)
@@ -135,31 +135,9 @@ def _object(r: Reading, node: Mapping) -> dict[str, Any]:
                 found[entry.name] = _value(r, entry)
             except _Unread:
                 pass
-    _matched_slowly(r, node, found)
+    matched_slowly(r, node, found)
+    of_another_type(r, node, found)
     return found
-
-
-LONG_FOR_A_PATTERN: Final = 1_000
-"""Code points of a text that any pattern may be matched with."""
-
-
-def _matched_slowly(r: Reading, node: Mapping, found: dict[str, Any]) -> None:
-    """Notes a pattern that takes more time than a little in proportion to the text, where the text may be long."""
-    if "pattern" not in found:
-        return
-    pattern, longest = found["pattern"], found.get("maxLength")
-    bound, why = LONG_FOR_A_PATTERN, _LOOKS
-    if patterns.is_linear(pattern):
-        if (at_most := patterns.longest_of_others(pattern)) is None:
-            return
-        bound, why = at_most, patterns.how_slow(pattern)
-    if not (isinstance(longest, int) and longest <= bound):
-        span = next(entry.value.span for entry in node.entries if entry.name == "pattern")
-        r.say(SLOW_PATTERN, _SLOW, Label(span, why), help=(f"`maxLength` of at most {bound:,} beside it bounds that",))
-
-
-_LOOKS: Final = "looks around, or back"
-_SLOW: Final = "this pattern takes the longer, the more a client writes"
 
 
 def is_unknown(r: Reading, name: str) -> bool:
@@ -227,12 +205,7 @@ def _named(r: Reading, node: Node, called: str) -> dict[str, Any]:
     if called == "patternProperties":
         for entry in entries:
             _compiles(r, entry.name, entry.key)
-            if not patterns.is_linear(entry.name):
-                help = ("write which names there are without that, or put a list of names with values in its place",)
-                r.say(SLOW_NAMES, "names of members cannot be matched so", Label(entry.key.span, _LOOKS), help=help)
-            elif patterns.longest_of_others(entry.name) is not None:
-                help = ("one that takes only whole names of a bounded length (`^[a-z]{1,20}$`) is given up early",)
-                r.say(SLOW_PATTERN, _SLOW, Label(entry.key.span, patterns.how_slow(entry.name)), help=help)
+            names_matched_slowly(r, entry)
     if called == "properties":
         entries = tuple(each for each in entries if is_a_name(r, each, "members", BESIDE_PROPERTIES))
     return {entry.name: _schema(r, entry.value, entry.name) for entry in entries}

@@ -14,7 +14,7 @@ def from_schema(schema: object) -> Type:
     required are nullable. What it does not tell is `Anything`."""
     if not isinstance(schema, dict):
         return Anything()
-    kinds = _kinds(schema)
+    kinds = kinds_of(schema)
     nullable = "null" in kinds
     kinds = kinds - {"null"}
     if not kinds:
@@ -93,7 +93,7 @@ def _several(schema: dict[str, Any], keyword: str) -> list[dict[str, Any]]:
     return [each if isinstance(each, dict) else {} for each in said] if isinstance(said, list) else []
 
 
-def _kinds(schema: dict[str, Any]) -> set[str]:
+def kinds_of(schema: dict[str, Any]) -> set[str]:
     """The names of the JSON types that a schema admits; empty where it does not say."""
     given = schema.get("type")
     if isinstance(given, str):
