@@ -108,9 +108,10 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A space is missing before `text[start]`."""
+    """So many spaces are missing before `text[start]`."""
 
     start: int
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +167,11 @@ class Readable:
             case Blank(start, end):
                 blank = self.excerpt.with_blank(start, end)
                 return Readable(blank, self.masked[:start] + blank.text[start:end] + self.masked[end:])
-            case Space(at):
-                return Readable(self.excerpt.with_space(at), self.masked[:at] + " " + self.masked[at:])
+            case Space(at, count):
+                excerpt = self.excerpt
+                for _ in range(count):
+                    excerpt = excerpt.with_space(at)
+                return Readable(excerpt, self.masked[:at] + " " * count + self.masked[at:])
             case Outdent(stretches=stretches):
                 excerpt, masked = self.excerpt, self.masked
                 for start, end in reversed(stretches):

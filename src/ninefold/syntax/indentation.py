@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from ninefold.diagnostics.codes import INDENTATION
-from ninefold.syntax.excerpt import Mark, Outdent, Problem, Repair
+from ninefold.diagnostics.frozen import dataclass
+from ninefold.syntax.excerpt import Mark, Outdent, Problem, Repair, Space
 from ninefold.syntax.stretches import blank_from, indentation, line_end, line_start
 
 
@@ -13,6 +16,71 @@ def moved(text: str, at: int, above: int) -> Repair | None:
     """The line of `at`, and those below it that are indented as far, in the column of what stands at `text[above]`."""
     by = indentation(text, line_start(text, at)) - indentation(text, line_start(text, above))
     return outdented(text, at, by) if by > 0 else blank_from(text, at, siblings=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line that holds something: where it begins, its column, and what stands there."""
+
+    start: int
+    column: int
+    content: str
+
+    @property
+    def key(self) -> str:
+        return self.content.split(": ")[0].removesuffix(":")
+
+
+def _lines(text: str, start: int = 0, end: int | None = None) -> Iterator[_Line]:
+    end = len(text) if end is None else end
+    while start < end:
+        stop, column = line_end(text, start), indentation(text, start)
+        content = text[start + column : stop].rstrip()
+        if content and not content.startswith("#"):
+            yield _Line(start, column, content)
+        start = stop + 1
+
+
+def between_columns(text: str, at: int, since: int) -> Problem | None:
+    """What is wrong where the line of `at` stands further to the left than the entries above it, and further to the
+    right than those around them, which begin at `since`: it, or the first entry above it, was meant to stand beside the
+    others. None: it was hardly meant so."""
+    own, outer = _column(text, at), _column(text, since)
+    above = list(takewhile(lambda line: line.column > own, reversed([*_lines(text, line_start(text, since), at)][:-1])))
+    if own <= outer or not above:
+        return None
+    inner = min(line.column for line in above)
+    first = next(line for line in reversed(above) if line.column == inner)
+    this, *below = _lines(text, line_start(text, at))
+    follows = next((line.column for line in below if line.column <= inner), -1)
+    if follows == own and sum(line.column == inner for line in above) == 1:
+        line = Mark(first.start + inner, line_end(text, first.start), "indented further than what comes below it")
+        other = Mark(at, at + 1, "the entries stand in this column")
+        repair = outdented(text, first.start, inner - own, this.start)
+        return Problem(INDENTATION, "the indentation of a line fits nothing below it", (line, other), (), repair)
+    if not _stands_inside(this, below, text, outer, inner):
+        return None
+    line = Mark(at, line_end(text, at), "indented less than what comes above it")
+    other = Mark(first.start + inner, first.start + inner + 1, "the entries stand in this column")
+    message = "the indentation of a line fits nothing above it"
+    return Problem(INDENTATION, message, (line, other), (), Space(at, inner - own))
+
+
+def _stands_inside(this: _Line, below: Sequence[_Line], text: str, outer: int, inner: int) -> bool:
+    """Whether a line was meant to stand in the column `inner`, and not in `outer`."""
+    within = below[0].column if below and this.content.endswith(":") else -1
+    if within == inner:
+        return False  # it would have no value there
+    if inner == next((line.column for line in below if line.column <= inner), -1):
+        return True
+    if inner - this.column != this.column - outer:
+        return inner - this.column < this.column - outer
+    alike = {line.column for line in _lines(text) if line.key == this.key} & {inner, outer}
+    return alike == {inner} if len(alike) == 1 else within - inner == inner - outer
+
+
+def _column(text: str, at: int) -> int:
+    return indentation(text, line_start(text, at))
 
 
 def first_line(text: str, at: int) -> Problem | None:

@@ -26,7 +26,7 @@ from ninefold.diagnostics.codes import (
 )
 from ninefold.syntax.brackets import between_brackets, no_flow_node
 from ninefold.syntax.excerpt import Blank, Mark, Mask, Problem, Space
-from ninefold.syntax.indentation import first_line, moved
+from ninefold.syntax.indentation import between_columns, first_line, moved
 from ninefold.syntax.libraries import yaml
 from ninefold.syntax.stops import LastScalar, Stop, after_quote, quote_unclosed, unread
 from ninefold.syntax.stretches import blank_from, blank_of_tabs, corrected, line_end, line_start, meant_end, value_end
@@ -270,6 +270,8 @@ def _misplaced(stop: Stop) -> Problem:
     if not stop.begins_line:
         label = f"`{stop.char}` closes nothing" if stop.char in ("}", "]") else "not expected after the value"
         return unread(stop, label)
+    if (between := between_columns(text, at, since)) is not None:
+        return between
     line = Mark(at, at + len(text[at : line_end(text, at)].rstrip()), "fits nothing above it")
     marks = (line, Mark(since, since + 1, "the entries stand in this column"))[: 1 + (since < at)]
     return Problem(INDENTATION, "the indentation of a line fits nothing above it", marks, (), moved(text, at, since))

@@ -76,8 +76,8 @@ def compose(excerpt: Excerpt) -> Outcome[Node | None]:
             match repair:
                 case Blank(start):
                     left_out.append(start)
-                case Space(start):
-                    left_out[:] = [each + (each > start) for each in left_out]
+                case Space(start, count):
+                    left_out[:] = [each + count * (each > start) for each in left_out]
                 case Outdent(stretches=gone):
                     left_out[:] = [each - sum(end - at for at, end in gone if at < each) for each in left_out]
     return Outcome(root, tuple(found))
