@@ -31,11 +31,11 @@ def broken_key(asking: Asking, endpoint: Endpoint) -> Iterator[str]:
 
 
 def held(asking: Asking, endpoint: Endpoint, given: bodies.Given) -> tuple[Any, ...] | None:
-    """What a key belongs to: the caller and the endpoint. A body that is no JSON came with it all the same."""
+    """What a key belongs to: the caller, a row or none, and the endpoint. A body that is no JSON came with it, too."""
     key, malformed = _key(asking, endpoint), any(each.condition == "malformed" for each in asking.failures)
     if key is None or not (given.readable or malformed):
         return None
-    return (asking.caller.who, None if asking.caller.row is None else asking.caller.row.key, endpoint.key, key)
+    return (asking.caller.who, None if asking.caller.row is None else asking.caller.row.identity, endpoint.key, key)
 
 
 def whole_request(asking: Asking, endpoint: Endpoint) -> tuple[str, bytes]:

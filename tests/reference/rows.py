@@ -27,12 +27,13 @@ class Credential:
 @dataclass
 class Row:
     """A row of a resource. `written` is its last write, so that an entity tag can tell one state from another;
-    `entered` is when it came into its state."""
+    `entered` is when it came into its state. `identity` tells it from all rows, whatever it is known by."""
 
     resource: Resource
     fields: Fields
     written: int = 0
     entered: str = ""
+    identity: object = field(default_factory=object, compare=False)
 
     @property
     def key(self) -> Any:

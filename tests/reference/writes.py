@@ -523,7 +523,8 @@ class Change:
             self._delete(old)
         else:
             fields = {} if old is None else dict(old.fields)
-            self.row = Row(work.resource, fields, 0 if old is None else old.written, "" if old is None else old.entered)
+            kept = (0, "", object()) if old is None else (old.written, old.entered, old.identity)
+            self.row = Row(work.resource, fields, *kept)
             self._make(old)
             if old is None or transition_of(self.endpoint) is not None:
                 self.row.entered = self.now

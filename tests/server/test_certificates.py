@@ -307,3 +307,26 @@ def test_a_stream_is_its_certificates_as_of_now(tmp_path: Path) -> None:
                 assert list(told) == []
                 works.time.ahead = timedelta(days=10_000)
                 assert list(all_) == []
+
+
+def test_an_idempotency_key_is_of_the_row_of_a_certificate(tmp_path: Path) -> None:
+    """Not of the next one with its primary key, and of it whatever that is."""
+    text = PRESSES.replace("create job, body: [title],", "create job, body: [title], idempotency key: required,")
+    text = text.replace("No limits: none.", "```yaml\nrates: none\ntimeout: none\nidempotency keys kept: PT1H\n```")
+    with working(tmp_path / "works", plan_of(text)) as works:
+        issued = works.press("Heidelberg")
+        with works.client(issued) as press, closing(apsw.Connection(str(tmp_path / "works" / "a.db"))) as beside:
+
+            def made() -> int:
+                answer = press.post("/jobs", json={"title": "Poster"}, headers={"Idempotency-Key": "one"})
+                assert answer.status_code == 201, answer.text
+                return int(answer.json()["id"])
+
+            assert made() == 1
+            beside.execute("UPDATE press SET id = 7")
+            assert made() == 1
+            again = 'INSERT INTO press (id, name, certificate, "$revision") VALUES (7, ?, ?, ?)'
+            [row] = beside.execute('SELECT name, certificate, "$revision" FROM press').fetchall()
+            beside.execute("DELETE FROM press")
+            beside.execute(again, row)
+            assert made() == 2

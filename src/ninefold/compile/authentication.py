@@ -23,10 +23,11 @@ from ninefold.plan.authentication import (
     Signed,
     Verification,
 )
+from ninefold.plan.environment import IDENTITY_COLUMN
 from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.sql.dialect import Dialect
 from ninefold.sql.fragment import Fragment, all_of, bind, column, identifier, join
-from ninefold.values import Digest, required
+from ninefold.values import Digest, Text, required
 
 
 def scheme(stated: checked.Scheme, service: Checked, dialect: Dialect) -> Scheme:
@@ -111,9 +112,13 @@ def _row(
     source: Fragment | None = None,
     first: tuple[tuple[Fragment, ResultColumn], ...] = (),
 ) -> Statement:
-    """A caller's row, with every stored field that can be read. One that is gone has no credential. `source`: where it
-    comes from, if not from the resource alone; `first`: columns that stand before its fields."""
-    readable = [each for each in resource.fields.values() if each.stored and each.secret is None]
+    """A caller's row, with every stored field that can be read, and its identity, where rows have one. One that is gone
+    has no credential. `source`: where it comes from, if not from the resource alone; `first`: columns that stand before
+    its fields."""
+    fields = [each for each in resource.fields.values() if each.stored and each.secret is None]
+    readable = [ResultColumn(each.name, each.type) for each in fields]
+    if resource.name in credentials.identified(perspective.checked):
+        readable.append(ResultColumn(IDENTITY_COLUMN, Text()))
     name = identifier(resource.name)
     text = (
         "SELECT "
@@ -126,8 +131,7 @@ def _row(
     there = perspective.there(resource.name, resource.name)
     if there is not None:
         text = text + " AND " + there
-    columns = (*(each for _, each in first), *(ResultColumn(each.name, each.type) for each in readable))
-    return Statement(pieces(text), columns)
+    return Statement(pieces(text), (*(each for _, each in first), *readable))
 
 
 def _signed(stated: checked.Signed) -> Signed:

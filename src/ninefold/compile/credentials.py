@@ -41,6 +41,11 @@ def callers(service: Checked) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.resource for each in schemes if isinstance(each, of_rows)))
 
 
+def identified(service: Checked) -> tuple[str, ...]:
+    """Those of them whose rows have an identity: idempotency keys belong to it."""
+    return callers(service) if service.takes_keys else ()
+
+
 def scoped(service: Checked) -> tuple[str, ...]:
     """Those of them whose credentials have scopes."""
     issued = [each.verified for each in service.schemes if isinstance(each.verified, checked.Issued)]

@@ -10,7 +10,7 @@ from ninefold.checked.lists import Wanted
 from ninefold.checked.operations import SortKeys
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
-from ninefold.compile.credentials import callers, issued_to, scoped
+from ninefold.compile.credentials import callers, identified, issued_to, scoped
 from ninefold.compile.perspective import CONTRACT, Perspective
 from ninefold.compile.subscribers import subscribers
 from ninefold.expressions.rows import unwritten
@@ -27,8 +27,9 @@ from ninefold.values.keywords import ANNOTATIONS
 def schema(checked: Checked) -> Schema:
     to, events, asked = subscribers(checked), _are_kept(checked), _asked(checked)
     resources = [each for each in checked.resources.values() if not each.log]
+    of_callers = identified(checked)
     return Schema(
-        tuple(_table(each, checked, asked.get(each.name, [])) for each in resources),
+        tuple(_table(each, checked, asked.get(each.name, []), each.name in of_callers) for each in resources),
         idempotency=checked.takes_keys,
         events=events,
         subscriptions=checked.takes_subscriptions or to is not None,
@@ -75,7 +76,7 @@ def _asked(checked: Checked) -> dict[str, list[lists.Asked]]:
     return found
 
 
-def _table(resource: Resource, checked: Checked, asked: Iterable[lists.Asked]) -> Table:
+def _table(resource: Resource, checked: Checked, asked: Iterable[lists.Asked], identified: bool) -> Table:
     stored = _columns_of(resource)
     references = tuple(
         Reference(
@@ -99,6 +100,7 @@ def _table(resource: Resource, checked: Checked, asked: Iterable[lists.Asked]) -
         machine=None if resource.machine is None else Machine(resource.machine.field, resource.machine.states),
         passwords=tuple(field.name for field in stored if field.secret == "password"),
         sensitive=tuple(field.name for field in stored if field.sensitive),
+        identified=identified,
     )
 
 

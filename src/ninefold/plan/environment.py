@@ -180,3 +180,7 @@ POSITION, AS_WANTED = "$n", "$same"
 
 ENTERED_COLUMN = "$entered"
 """The hidden column of a resource with states: when a row entered the state that it is in."""
+
+IDENTITY_COLUMN = "$identity"
+"""The hidden column of a resource whose rows are told apart from all that are gone: random, and the same for as long as
+the row is there, whatever it is known by."""

@@ -62,7 +62,8 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     """One resource. Every table also has the column `$revision` (text, never null); one whose rows have states, the
     column `$entered` besides: the time at which a row entered the state that it is in. It has no value where that is
     not known, and then no timer takes the row anywhere. `machine` says which states these are. Without a `key` the
-    table has one row. `passwords`: the columns of secrets that are hashed as such; others hold digests of tokens.
+    table has one row. `identified`: it has the column `$identity` (text, never null), which tells a row from all that
+    were. `passwords`: the columns of secrets that are hashed as such; others hold digests of tokens.
     `sensitive`: the columns whose values are told to nobody who has not asked for them. `aside`: of a database alone,
     the columns of contracts that it served before."""
 
@@ -76,6 +77,7 @@ class Table(msgspec.Struct, frozen=True, omit_defaults=True):
     passwords: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     aside: tuple[Aside, ...] = ()
+    identified: bool = False
 
 
 class Schema(msgspec.Struct, frozen=True, omit_defaults=True):

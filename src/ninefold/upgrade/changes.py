@@ -7,7 +7,7 @@ can be served again. What would need a value, or a choice between two readings, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Final, Literal
@@ -39,7 +39,7 @@ class Changes:
     @property
     def steps(self) -> tuple[Step, ...]:
         """All of them, in the order in which they are made."""
-        return steps.in_order((*self.silent, *(step for change in self.changes for step in change.steps)))
+        return in_order((*self.silent, *(step for change in self.changes for step in change.steps)))
 
     @property
     def told(self) -> tuple[Change, ...]:
@@ -84,6 +84,25 @@ class Outcome:
     made: Mapping[str, str | None] = field(default_factory=dict)
 
 
+_ORDER: Final = (
+    steps.TakeTableBack, steps.MakeTable, steps.MakeSupport, steps.DropIndex, steps.TakeBack, steps.AddColumn,
+    steps.AddEntered, steps.Relax, steps.DropEntered, steps.FollowSubscribers, steps.SetCredentialsApart,
+    steps.SetDeliveriesApart, steps.Remake, steps.TakeCredentialsBack, steps.TakeDeliveriesBack, steps.Require,
+    steps.SetAside, steps.SetTableAside, steps.MakeIndex, steps.AddIdentities,
+)  # fmt: skip
+
+
+def in_order(every: Iterable[Step]) -> tuple[Step, ...]:
+    """What is there first stands first, what is demanded of all rows last. What was decided has been done before."""
+    return tuple(sorted(every, key=_place))
+
+
+def _place(step: Step) -> int:
+    if isinstance(step, steps.MakeSupport) and step.what == "callers":
+        return len(_ORDER)  # by the columns that rows are known by in the end
+    return _ORDER.index(type(step))
+
+
 def nothing_decided(stored: Schema, kept: object = None) -> Outcome:
     return Outcome((), stored)
 
@@ -105,6 +124,8 @@ def changes(stored: Schema, wanted: Schema, made: Mapping[str, str | None] = Map
             found.append(Change("automatic", f"resource `{table.name}`", "new", (steps.MakeTable(table),)))
             tables.append(table)
             continue
+        # What rows are known by to what is kept of them is not undone by a contract, either.
+        table = structs.replace(table, identified=table.identified or was.identified)
         changed = Changed(was, table, whole, stored, shaped, made)
         found += changed.changes()
         if table.name in stored.credentials:

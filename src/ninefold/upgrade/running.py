@@ -43,6 +43,8 @@ class Hold:
         return f"{self.table}.{self.column}" if self.column else self.name
 
 
+Added: TypeAlias = steps.MakeTable | steps.MakeSupport | steps.AddColumn | steps.AddIdentities
+
 Wider: TypeAlias = Callable[[Any, Any], bool]
 """Whether one JSON Schema becomes another that takes all that it takes."""
 
@@ -54,7 +56,7 @@ class Running:
     transaction. `holds`: what the contract before demands, until then, of nodes of the new one too: what they would do
     otherwise is unavailable. `refused`: what cannot be done while nodes serve, in sentences; none where it can."""
 
-    expand: tuple[steps.MakeTable | steps.MakeSupport | steps.AddColumn, ...]
+    expand: tuple[Added, ...]
     indexes: tuple[steps.MakeIndex, ...]
     move: tuple[steps.Fill, ...]
     contract: tuple[Step, ...]
@@ -80,7 +82,7 @@ def running(outcome: Outcome, found: Changes, before: ServicePlan, after: Servic
 
 class _Sorting:
     def __init__(self, outcome: Outcome, before: ServicePlan, after: ServicePlan) -> None:
-        self.expand: list[steps.MakeTable | steps.MakeSupport | steps.AddColumn] = []
+        self.expand: list[Added] = []
         self.indexes: list[steps.MakeIndex] = []
         self.move: list[steps.Fill] = []
         self.contract: list[Step] = []
@@ -97,7 +99,7 @@ class _Sorting:
         for change in found.changes:
             self._change(change)
         for step in found.silent:
-            if isinstance(step, steps.MakeIndex | steps.DropIndex | steps.MakeSupport):
+            if isinstance(step, steps.MakeIndex | steps.DropIndex | steps.MakeSupport | steps.AddIdentities):
                 self._step(step, "")
         # What is not said to be done otherwise was said by the changes that it is made of.
 
@@ -127,7 +129,7 @@ class _Sorting:
             self.refused.append(f"{about}: {why}")
             return
         match step:
-            case steps.MakeTable() | steps.MakeSupport() | steps.AddColumn():
+            case steps.MakeTable() | steps.MakeSupport() | steps.AddColumn() | steps.AddIdentities():
                 self.expand.append(step)
             case steps.MakeIndex():
                 self.indexes.append(step)
@@ -165,7 +167,7 @@ class _Sorting:
                     yield "nodes of the old contract write rows without it"
             case steps.MakeIndex(index=index) if index.unique:
                 yield "nodes of the old contract do not hold to it"
-            case steps.MakeIndex() | steps.DropIndex() | steps.Relax():
+            case steps.MakeIndex() | steps.DropIndex() | steps.Relax() | steps.AddIdentities():
                 pass
             case _:
                 yield "nodes of the old contract would not do the same"
@@ -345,7 +347,8 @@ class Between(msgspec.Struct, frozen=True):
     """What a database notes of itself while it is between two contracts: `old` and `new` say which nodes may serve it,
     `name` what the new one is called. `moved`: so far that nodes of the new one may begin; `begun`: one has. What was
     added: `tables`, `columns`, `indexes`, `checks` of tables, and the `supports` beside them. `held`: all that nodes of
-    the new contract are held to for the sake of the one before, by its name."""
+    the new contract are held to for the sake of the one before, by its name. `identified`: the tables whose rows have
+    got identities."""
 
     old: int
     new: int
@@ -358,6 +361,7 @@ class Between(msgspec.Struct, frozen=True):
     held: tuple[str, ...] = ()
     moved: bool = False
     begun: bool = False
+    identified: tuple[str, ...] = ()
 
 
 def between(found: Running, old: int, new: int, name: str) -> Between:
@@ -373,4 +377,5 @@ def between(found: Running, old: int, new: int, name: str) -> Between:
         tuple((each.what, each.of) for each in found.expand if isinstance(each, steps.MakeSupport)),
         tuple((each.table, each.name) for each in found.holds if each.limits),
         tuple(each.name for each in found.holds),
+        identified=tuple(each.table.name for each in found.expand if isinstance(each, steps.AddIdentities)),
     )

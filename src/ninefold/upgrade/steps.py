@@ -71,6 +71,13 @@ class AddEntered:
 
 
 @dataclass(frozen=True, slots=True)
+class AddIdentities:
+    """Each row has one. To be taken last: `table` is as it is then, with what is set aside."""
+
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
 class DropEntered:
     table: str
 
@@ -110,12 +117,14 @@ class TakeBack:
 @dataclass(frozen=True, slots=True)
 class Remake:
     """A table is made anew as `table`, with the rows that it has. `values`: of each column that rows have a value of,
-    where it comes from. `asides`: those of the new table, each with the column of the old one that it keeps."""
+    where it comes from. `asides`: those of the new table, each with the column of the old one that it keeps. `entered`,
+    `identified`: the old one says when rows entered their states, and has their identities."""
 
     table: Table
     values: Mapping[str, Value]
     asides: tuple[tuple[Aside, str], ...] = ()
     entered: bool = False
+    identified: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,30 +315,12 @@ Beside: TypeAlias = (
 """What is done to that which is kept beside rows, and knows them by their key."""
 
 Step: TypeAlias = (
-    MakeTable | MakeSupport | AddColumn | AddEntered | DropEntered | Relax | Require | SetAside | TakeBack | Remake
-    | SetTableAside | TakeTableBack | MakeIndex | DropIndex | Decision | Beside
+    MakeTable | MakeSupport | AddColumn | AddEntered | AddIdentities | DropEntered | Relax | Require | SetAside
+    | TakeBack | Remake | SetTableAside | TakeTableBack | MakeIndex | DropIndex | Decision | Beside
 )  # fmt: skip
 
 UNGUARDED = (Remake, SetTableAside, TakeTableBack, *get_args(Decision))
 """Nothing keeps references while these are taken."""
-
-_ORDER = (
-    TakeTableBack, MakeTable, MakeSupport, DropIndex, TakeBack, AddColumn, AddEntered, Relax, DropEntered,
-    FollowSubscribers, SetCredentialsApart, SetDeliveriesApart, Remake, TakeCredentialsBack, TakeDeliveriesBack,
-    Require, SetAside, SetTableAside, MakeIndex,
-)  # fmt: skip
-
-
-def in_order(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """What is there first stands first, what is demanded of all rows last. What was decided has been done before."""
-    return tuple(sorted(steps, key=_place))
-
-
-def _place(step: Step) -> int:
-    if isinstance(step, MakeSupport) and step.what == "callers":
-        return len(_ORDER)  # by the columns that rows are known by in the end
-    return _ORDER.index(type(step))
-
 
 # What has to be so among the rows that are there
 

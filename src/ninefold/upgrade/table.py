@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
+from msgspec import structs
+
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.schema import Aside, Column, Index, Reference, Schema, Table
 from ninefold.upgrade import sources, steps
@@ -57,11 +59,13 @@ class Changed:
         found += self._states()
         found += self._unique()
         if self.anew:
-            remake = steps.Remake(self.new, dict(self.values), tuple(self.kept), self.old.states)
+            remake = steps.Remake(self.new, dict(self.values), tuple(self.kept), self.old.states, self.old.identified)
             found = [replace(each, steps=tuple(_not_by_column(each.steps))) for each in found]
             self.silent = [remake]
         else:
             self._indexes()
+            if self.new.identified and not self.old.identified:
+                self.silent.append(steps.AddIdentities(structs.replace(self.new, aside=self.aside)))
         return tuple(found)
 
     def _there(self, name: str) -> str | None:

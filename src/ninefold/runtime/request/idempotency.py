@@ -127,10 +127,10 @@ class Keys:
         self._in_progress: dict[bytes, bytes] = {}
         self._stored = count()
 
-    def held(self, key: str, who: str, identity: str | None, route: str, content: tuple[bytes, ...], now: int) -> Held:
-        """`key`, sent by a caller to an endpoint. `content` is what makes it the same request: path, query, body.
-        `now`: microseconds since 1970."""
-        made = blake2b(_encode((who, identity, route, key)), key=self._secret).digest()
+    def held(self, key: str, who: str, whose: str | None, route: str, content: tuple[bytes, ...], now: int) -> Held:
+        """`key`, sent by a caller to an endpoint: `whose`, of those that are `who`. `content` is what makes it the same
+        request: path, query, body. `now`: microseconds since 1970."""
+        made = blake2b(_encode((who, whose, route, key)), key=self._secret).digest()
         request = blake2b(_encode(content), digest_size=32, key=made[16:32]).digest()
         # Reckoned as a number: no year is the last one.
         return Held(made[:16], request, made[32:], now, now + self._kept, self._in_progress, self._stored)

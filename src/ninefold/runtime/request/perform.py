@@ -74,7 +74,8 @@ def _held_elsewhere(x: Exchange, asked: Asked, held: Held, admission: Admission,
 
 
 def held_by(x: Exchange, asked: Asked) -> Held | None:
-    """The request under its idempotency key. A caller without a credential shares its keys with all the others."""
+    """The request under its idempotency key. A key belongs to the row that calls, as long as that is there, whatever it
+    is known by. A caller without a credential shares its keys with all the others."""
     raw, service, request = asked.content.raw, x.service, x.request
     if asked.key is None or raw is None or service.keys is None:
         return None
@@ -82,7 +83,8 @@ def held_by(x: Exchange, asked: Asked) -> Held | None:
     if x.endpoint.grants:  # whose token it is may stand there, and not in the body
         content = (*content, request.headers.get("authorization", "").encode("utf-8", "surrogateescape"))
     caller, now = x.caller, service.sources.microseconds()
-    return service.keys.held(asked.key, caller.who, caller.identity, x.endpoint.scope, content, now)
+    whose = caller.identity if caller.row is None else caller.row
+    return service.keys.held(asked.key, caller.who, whose, x.endpoint.scope, content, now)
 
 
 def _compared_first(x: Exchange, asked: Asked, admission: Admission) -> Next:

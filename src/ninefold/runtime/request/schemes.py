@@ -13,7 +13,7 @@ import msgspec
 from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.expressions.tree import free_variables
 from ninefold.plan import authentication as plan
-from ninefold.plan.environment import CREDENTIAL, ROW
+from ninefold.plan.environment import CREDENTIAL, IDENTITY_COLUMN, ROW
 from ninefold.runtime.cache import Cache
 from ninefold.runtime.messages.fields import value_reader
 from ninefold.runtime.messages.message import Request, header_value
@@ -35,7 +35,8 @@ class Caller(msgspec.Struct, frozen=True):
     belongs to, under its resource's name, and what the scheme adds. `identity` tells callers of a scheme apart: it
     is the row's identifier, or made of who a token is about. `until`: when the credential ends by itself, in seconds
     since 1970. `logged`: the identity as logs show it, what is `sensitive` masked. `credential` is as it was presented;
-    `proof`, the root `$credential`, by which its row is found as long as it is good."""
+    `proof`, the root `$credential`, by which its row is found as long as it is good. `row`: what tells its row from all
+    that were; None: it has none, or nothing asks for that."""
 
     who: str
     values: Mapping[str, Any]
@@ -44,6 +45,7 @@ class Caller(msgspec.Struct, frozen=True):
     logged: str | None = None
     credential: str | None = None
     proof: Mapping[str, Stored] = {}
+    row: str | None = None
     root: Mapping[str, Any] = {}
     """What expressions read as `caller`."""
     name: str = ""
@@ -258,6 +260,7 @@ class Scheme:
         rows = self.rows
         assert rows is not None
         found = rows.read(row)
+        one = found.pop(IDENTITY_COLUMN, None)
         return Caller(
             self.name,
             self._added({rows.resource: found} | ({"scopes": list(scopes)} if rows.scopes else {}), env),
@@ -265,6 +268,7 @@ class Scheme:
             logged=rows.logged(found),
             credential=credential,
             proof=proof,
+            row=one,
         )
 
     def holder(self, certificate: Certificate, row: Row | None, env: Env, proof: Mapping[str, Stored]) -> Caller:
@@ -274,8 +278,9 @@ class Scheme:
             identity = _beginning(apart(certificate.claims["issuer"], certificate.claims["subject"]))
             return Caller(self.name, self._added({}, env), identity, certificate.until, identity)
         found = rows.read(row)
-        values = self._added({rows.resource: found}, env)
-        return Caller(self.name, values, rows.identity(found), certificate.until, rows.logged(found), proof=proof)
+        one = found.pop(IDENTITY_COLUMN, None)
+        values, until = self._added({rows.resource: found}, env), certificate.until
+        return Caller(self.name, values, rows.identity(found), until, rows.logged(found), proof=proof, row=one)
 
     def bearer(self, token: str, verified: Verified, env: Env) -> Caller:
         """The caller whom a good token is about."""

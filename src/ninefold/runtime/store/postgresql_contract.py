@@ -32,7 +32,7 @@ from ninefold.runtime.store.protocol import Command, Judge
 from ninefold.sql import credentials, idempotency
 from ninefold.sql.fragment import identifier, literal
 from ninefold.upgrade import steps
-from ninefold.upgrade.changes import Changes
+from ninefold.upgrade.changes import Changes, in_order
 from ninefold.upgrade.running import Between, Running
 from ninefold.upgrade.steps import Step
 
@@ -104,7 +104,7 @@ def _contracted(side: Side, noted: Between, plan: ServicePlan, found: Changes, o
         _is_left(side, noted.old, "the contract before")
         raise NotUpgraded("a node of the contract before begins to serve", help=("stop it",))
     database = Changing(side.session(), side.ask)
-    for step in steps.in_order(over.contract):
+    for step in in_order(over.contract):
         _take(step, database, plan.schema)
     for each in over.move:
         side.ask(f"ALTER TABLE {identifier(each.table)} ALTER COLUMN {identifier(each.column)} DROP DEFAULT")
@@ -190,6 +190,9 @@ def _undone(side: Side, noted: Between) -> Schema:
             side.ask(f"DROP TABLE {identifier(each.name)} CASCADE")
     shape = structs.replace(
         shape,
+        tables=tuple(
+            structs.replace(each, identified=each.identified or each.name in noted.identified) for each in shape.tables
+        ),
         aside=(*shape.aside, *kept),
         idempotency=shape.idempotency or ("keys", "") in supports,
         credentials=(*shape.credentials, *(of for what, of in supports if what == "credentials")),

@@ -38,6 +38,7 @@ from ninefold.runtime.store.protocol import Stored
 from ninefold.runtime.store.worked import filled
 from ninefold.sql.fragment import identifier, literal
 from ninefold.upgrade import steps
+from ninefold.upgrade.changes import in_order
 from ninefold.upgrade.running import Between, Hold, Running, between
 from ninefold.values import Boolean, Digest
 from ninefold.values.stored import to_sqlite
@@ -81,7 +82,7 @@ def _expanded(side: Side, plan: ServicePlan, over: Running, old: int, new: int) 
         if set(side.serving()) - {old}:
             raise NotUpgraded(f"nodes of another contract have begun to serve {side.name}")
         database = Changing(side.session(), side.ask)
-        database.take(steps.in_order(over.expand), plan.schema)
+        database.take(in_order(over.expand), plan.schema)
         for statement in (*_references(over, plan.schema), *_defaults(over), *_held(over)):
             side.ask(statement)
         prepared(side.link, side.loop, plan)

@@ -15,7 +15,7 @@ from typing import Any, Final, assert_never
 
 from msgspec import structs
 
-from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
+from ninefold.plan.environment import ENTERED_COLUMN, IDENTITY_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema, Table
 from ninefold.runtime.store import postgresql_tables as tables
 from ninefold.runtime.store import record
@@ -127,18 +127,18 @@ def _take(step: Step, wanted: Schema, ask: Ask, emptied: Counter[str]) -> None:
 def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
     match step:
         case steps.MakeTable(table=table):
-            yield tables.create_table(table, wanted)
-            yield from tables.create_indexes(table)
+            yield from (tables.create_table(table, wanted), *tables.create_indexes(table))
         case steps.MakeSupport(what=what, of=of):
             yield from tables.support(what, of, wanted)
         case steps.AddColumn(table=table, column=column):
             yield f"ALTER TABLE {identifier(table.name)} ADD COLUMN {tables.define_column(table, column, wanted)}"
         case steps.AddEntered(table=table):
-            name, entered = identifier(table.name), identifier(ENTERED_COLUMN)
-            yield f"ALTER TABLE {name} ADD COLUMN {entered} {_TIME}"
-            yield f"UPDATE {name} SET {entered} = {NOW}"
+            yield f"ALTER TABLE {identifier(table.name)} ADD COLUMN {identifier(ENTERED_COLUMN)} {_TIME}"
+            yield f"UPDATE {identifier(table.name)} SET {identifier(ENTERED_COLUMN)} = {NOW}"
         case steps.DropEntered(table=name):
             yield f"ALTER TABLE {identifier(name)} DROP COLUMN {identifier(ENTERED_COLUMN)}"
+        case steps.AddIdentities(table=table):
+            yield f"ALTER TABLE {identifier(table.name)} ADD COLUMN {tables.IDENTITY}"
         case steps.Relax(table=name, column=column):
             yield _alter(name, column, "DROP NOT NULL")
         case steps.Require(table=name, column=column):
@@ -327,6 +327,8 @@ def _remade(step: steps.Remake, wanted: Schema, ask: Ask) -> Iterator[str]:
     columns[identifier(REVISION_COLUMN)] = revision_of(step)
     if table.states:
         columns[identifier(ENTERED_COLUMN)] = identifier(ENTERED_COLUMN) if step.entered else NOW
+    if step.identified:
+        columns[identifier(IDENTITY_COLUMN)] = identifier(IDENTITY_COLUMN)
     referring = ask(_REFERRING, old)
     for constraint, of, _ in referring:
         yield f"ALTER TABLE {of} DROP CONSTRAINT {identifier(constraint)}"

@@ -13,7 +13,7 @@ from typing import Final, assert_never
 
 from msgspec import structs
 
-from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
+from ninefold.plan.environment import ENTERED_COLUMN, IDENTITY_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Column, Index, Schema, Table
 from ninefold.runtime.store import tables as sqlite
 from ninefold.runtime.store.postgresql_premises import Ask
@@ -46,6 +46,9 @@ OWN_FORM = 2
 """How ninefold's own tables are laid out here."""
 
 _TEXT, _TIME, _NUMBER, _BYTES = (stored_form(each()) for each in (Text, Timestamp, Integer, Digest))
+
+IDENTITY: Final = f"{identifier(IDENTITY_COLUMN)} {_TEXT} NOT NULL DEFAULT CAST(gen_random_uuid() AS text)"
+"""A column."""
 
 ENDS: Final = identifier("$subscriber ends")
 """A function and a trigger."""
@@ -153,6 +156,8 @@ def create_table(table: Table, schema: Schema) -> str:
     lines.append(f"{identifier(REVISION_COLUMN)} {_TEXT} NOT NULL")
     if table.states:
         lines.append(f"{identifier(ENTERED_COLUMN)} {_TIME}")
+    if table.identified:
+        lines.append(IDENTITY)
     lines += [f"{identifier(each.stored)} {_form(each.column.type, schema)}" for each in table.aside]
     if table.key:
         lines.append(f"PRIMARY KEY ({names(table.key)})")

@@ -15,7 +15,7 @@ from typing import assert_never
 import apsw
 from msgspec import structs
 
-from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
+from ninefold.plan.environment import ENTERED_COLUMN, IDENTITY_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema, Table
 from ninefold.runtime.store import tables
 from ninefold.runtime.store.changing import looked_for
@@ -50,9 +50,12 @@ def take(step: Step, wanted: Schema, connection: apsw.Connection, emptied: Count
         connection.execute(statement)
 
 
+UNGUARDED = (*steps.UNGUARDED, steps.AddIdentities)
+"""Foreign keys have to be off while these are taken."""
+
+
 def rebuilds(changes: Changes) -> bool:
-    """Whether foreign keys have to be off meanwhile."""
-    return any(isinstance(step, steps.UNGUARDED) for step in changes.steps)
+    return any(isinstance(step, UNGUARDED) for step in changes.steps)
 
 
 def _statements(step: Step, wanted: Schema, connection: apsw.Connection, emptied: Counter[str]) -> Iterator[str]:
@@ -67,6 +70,8 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection, emptied
             yield from tables.add_entered(table)
         case steps.DropEntered(table=name):
             yield f"ALTER TABLE {identifier(name)} DROP COLUMN {identifier(ENTERED_COLUMN)}"
+        case steps.AddIdentities(table=table):
+            yield from _identified(table, wanted, connection)
         case steps.Relax(table=name, column=column):
             yield f"ALTER TABLE {identifier(name)} ALTER COLUMN {identifier(column)} DROP NOT NULL"
         case steps.Require(table=name, column=column):
@@ -214,7 +219,7 @@ def _decided(step: steps.Fill | steps.MapState, connection: apsw.Connection, emp
             given = _called(connection, filled(step, emptied))
             return f"UPDATE {table} SET {identifier(column)} = {given}, {ANEW}{_where(step, connection)}"
         case steps.MapState(column=column, by=by, old=old, new=new, kept=kept):
-            since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {_NOW}"
+            since = "" if kept else f", {identifier(ENTERED_COLUMN)} = {tables.NOW}"
             changed = f"{identifier(column)} = {literal(new)}, {ANEW}{since}"
             return f"UPDATE {table} SET {changed} WHERE {identifier(by)} = {literal(old)}"
         case _:
@@ -287,6 +292,14 @@ _NO_PASSWORD = (
 # Tables
 
 
+def _identified(table: Table, wanted: Schema, connection: apsw.Connection) -> Iterator[str]:
+    """SQLite adds no column to rows that are there whose default is another one in each: their table is made anew."""
+    kept = {column.name: sources.Kept(column.name) for column in table.columns}
+    asides = tuple((each, each.stored) for each in table.aside)
+    anew = steps.Remake(structs.replace(table, aside=()), kept, asides, table.states)
+    yield from _remade(anew, wanted, connection)
+
+
 def _remade(step: steps.Remake, wanted: Schema, connection: apsw.Connection) -> Iterator[str]:
     table = step.table
     new, name = f"$new {table.name}", identifier(table.name)
@@ -300,7 +313,9 @@ def _remade(step: steps.Remake, wanted: Schema, connection: apsw.Connection) -> 
     columns |= {stored: now for stored, now, _ in asides}
     columns[identifier(REVISION_COLUMN)] = revision_of(step)
     if table.states:
-        columns[identifier(ENTERED_COLUMN)] = identifier(ENTERED_COLUMN) if step.entered else _NOW
+        columns[identifier(ENTERED_COLUMN)] = identifier(ENTERED_COLUMN) if step.entered else tables.NOW
+    if step.identified:
+        columns[identifier(IDENTITY_COLUMN)] = identifier(IDENTITY_COLUMN)
     is_own = any(column.serial for column in table.columns) or tables.is_known_by_rowid(table, wanted)
     if table.key and not is_own:
         columns["rowid"] = "rowid"
@@ -319,9 +334,6 @@ def _remade(step: steps.Remake, wanted: Schema, connection: apsw.Connection) -> 
     yield f"ALTER TABLE {identifier(new)} RENAME TO {name}"
     for index in (*table.indexes, *reference_indexes(table)):
         yield tables.create_index(table.name, index)
-
-
-_NOW = "strftime('%Y-%m-%dT%H:%M:%f', 'now') || '000Z'"
 
 
 def _is_numbered(connection: apsw.Connection, table: str) -> bool:

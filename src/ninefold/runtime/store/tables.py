@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from ninefold.plan.environment import ENTERED_COLUMN, REVISION_COLUMN
+from ninefold.plan.environment import ENTERED_COLUMN, IDENTITY_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Column, Index, Schema, Table
 from ninefold.sql import credentials, subscribers
 from ninefold.sql.events import (
@@ -136,6 +136,8 @@ def create_table(table: Table, schema: Schema) -> str:
     lines.append(f"{identifier(REVISION_COLUMN)} TEXT NOT NULL")
     if table.states:
         lines.append(f"{identifier(ENTERED_COLUMN)} TEXT")
+    if table.identified:
+        lines.append(f"{identifier(IDENTITY_COLUMN)} TEXT NOT NULL DEFAULT (lower(hex(randomblob(16))))")
     lines += [f"{identifier(each.stored)} {_stored_form(each.column.type, schema)}" for each in table.aside]
     # What SQLite numbers is its primary key, whatever rows are known by.
     numbered = next((column.name for column in table.columns if column.serial), None)

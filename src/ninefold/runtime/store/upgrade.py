@@ -41,7 +41,7 @@ from ninefold.sql.fragment import identifier
 from ninefold.sql.sqlite import SQLITE
 from ninefold.upgrade.changes import changes, nothing_decided
 from ninefold.upgrade.shape import encode_shape
-from ninefold.upgrade.steps import UNGUARDED, Premise, Step
+from ninefold.upgrade.steps import Premise, Step
 
 _DANGLING = """
     SELECT broken."table", key."from", broken.parent, count(*) FROM pragma_foreign_key_check AS broken
@@ -63,7 +63,7 @@ class Changing:
 
     def take(self, every: Iterable[Step], wanted: Schema) -> None:
         for step in every:
-            self._unguarded |= isinstance(step, UNGUARDED)
+            self._unguarded |= isinstance(step, steps.UNGUARDED)
             steps.take(step, wanted, self._connection, self.emptied)
 
     def refer(self, wanted: Schema) -> None:
