@@ -103,7 +103,9 @@ def made() -> Iterator[tuple[Loaded, ...]]:
     """What is made of these as if each key said a plain value, so that it holds of keys that there are not yet."""
     every = declaration.members
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(declaration, "members", lambda of: tuple(replace(each, planned=True) for each in every(of)))
+        patch.setattr(
+            declaration, "members", lambda of: tuple(replace(each, planned=True, header=None) for each in every(of))
+        )
         patch.setattr(declaration, "_plain", repr)
         yield tuple(compile_document(path.name, path.read_bytes()) for path in CONTRACTS)
 

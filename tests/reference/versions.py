@@ -281,10 +281,10 @@ class Service:
     def _dated(self, versions: Versions, version: Version, response: Response) -> Response:
         """Meaning "deprecation": RFC 9745 and RFC 8594."""
         headers = dict(response.headers)
-        if version.deprecated is not None:
-            headers["deprecation"] = f"@{int(moment_of(version.deprecated).timestamp())}"
-        if version.sunset is not None:
-            headers["sunset"] = format_datetime(moment_of(version.sunset), usegmt=True)
+        if "deprecated" in version.said:
+            headers["deprecation"] = f"@{int(moment_of(str(version.said['deprecated'])).timestamp())}"
+        if "sunset" in version.said:
+            headers["sunset"] = format_datetime(moment_of(str(version.said["sunset"])), usegmt=True)
         return replace(response, headers=headers)
 
     def _led_on(self, versions: Versions, version: Version, request: Request, now: str, response: Response) -> Response:
@@ -293,8 +293,8 @@ class Service:
         above = versions.versions[max(names.index(version.name) - 1, 0)]
         ends = above.retired is not None and moment_of(above.retired) <= datetime.fromisoformat(now)
         found = routes.find(self.of[version.name].checked, request.method, request.target.partition("?")[0])
-        dates = (version.deprecated, version.sunset)
-        if versions.by not in ("path", "query") or above is version or ends or dates == (None, None):
+        announced = version.said.keys() & {"deprecated", "sunset"}
+        if versions.by not in ("path", "query") or above is version or ends or not announced:
             return response
         if not isinstance(found, routes.Found) or not found.cases:
             return response

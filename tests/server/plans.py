@@ -12,7 +12,7 @@ from ninefold.plan.authentication import LookedUp, Scheme
 from ninefold.plan.limits import Limits
 from ninefold.plan.operations import FilterParameter, List, Paging, Read, Sort
 from ninefold.plan.problems import Condition, ErrorCode, Judge, Location, Problems
-from ninefold.plan.responses import Content, EachRow, FromColumn, FromExpression, ObjectOf, Response
+from ninefold.plan.responses import Carried, Content, EachRow, FromColumn, FromExpression, ObjectOf, Response
 from ninefold.plan.routes import Admission, Blocked, Body, BodyField, Parameter, PathParameter, Served
 from ninefold.plan.schema import Column, Index, Reference, Schema, Table
 from ninefold.plan.service import ServicePlan
@@ -20,6 +20,8 @@ from ninefold.plan.statement import Piece, ResultColumn, Statement
 from ninefold.plan.versioning import Version, Versions
 from ninefold.plan.writes import Assign, Create, Delete, Precondition, ReadBack, Transition, Update
 from ninefold.values import Array, Boolean, Digest, Integer, Object, Row, Text, Timestamp, Type
+
+VARY = Carried("Vary", ("Api-Version",), "RFC 9110, section 12.5.5")
 
 TEXT, INTEGER, TIMESTAMP, TAGS = Text(), Integer(), Timestamp(), Array(items=Text())
 
@@ -464,5 +466,5 @@ PLAN = ServicePlan(
     problems=PROBLEMS,
     schemes=(KEY,),
     limits=Limits(said={"body size": 1000}),
-    versions=Versions("header", "2", "Api-Version", "2", (Version("2"), Version("1", served=False))),
+    versions=Versions("header", "2", "Api-Version", "2", (Version("2"), Version("1", served=False)), (VARY,)),
 )

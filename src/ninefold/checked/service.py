@@ -205,14 +205,12 @@ class Errors:
 
 @dataclass(frozen=True)
 class Version(Saying):
-    """A version. The dates are RFC 3339 full-dates. `checked`: what an older version is; None: the version is the one
+    """A version. `retired`: an RFC 3339 full-date. `checked`: what an older version is; None: the version is the one
     that all else is about, or the way back to it is not shown. `moved`: the endpoints that have another key in the
     version above, by their keys here."""
 
     name: str
     place: Place
-    deprecated: str | None
-    sunset: str | None
     retired: str | None
     checked: Checked | None = None
     moved: Mapping[str, str] = field(default_factory=dict)

@@ -23,7 +23,7 @@ from ninefold.expressions.tree import Constant, Select, Typed
 from ninefold.language import versioning as stated
 from ninefold.language.declaration import said
 from ninefold.language.expressions import Expression
-from ninefold.language.fact import Fact, Name, value_of
+from ninefold.language.fact import Name, value_of
 from ninefold.language.json_schema import listed_values
 from ninefold.plan.service import OperatorValue
 from ninefold.values import Object, Row, Text, Timestamp, Type
@@ -48,17 +48,7 @@ def check_versioning(vocabulary: Vocabulary, findings: Findings) -> Versions | N
 
 
 def _version(each: stated.Version, findings: Findings) -> Version:
-    def date(fact: Fact[str] | None) -> str | None:
-        return value_of(fact)
-
-    return Version(
-        each.name,
-        findings.place(each.span),
-        date(each.deprecated),
-        date(each.sunset),
-        date(each.retired),
-        said=said(each),
-    )
+    return Version(each.name, findings.place(each.span), value_of(each.retired), said=said(each))
 
 
 Older = tuple[str, Checked, Mapping[str, str]]

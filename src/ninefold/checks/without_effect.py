@@ -16,6 +16,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import ALL, Scheme
+from ninefold.language.declaration import headers, said
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_stated, text_of, value_of
@@ -156,8 +157,9 @@ def _endpoint(endpoint: Endpoint, findings: Findings) -> None:
     if verbs and verbs[0].sets:
         _sets(endpoint.sets, actions[0].subject or "", not verbs[0].makes, findings)
     _parameters(endpoint, verbs, findings)
+    given = {each.name.lower(): f"`{key}` gives it" for key, each in headers(Endpoint, said(endpoint)).items()}
     etag = {"etag": "`etag` gives it"} if isinstance(endpoint.etag, Shown) else {}
-    headers_of_http(endpoint.headers, etag, findings)
+    headers_of_http(endpoint.headers, given | etag, findings)
 
 
 def _parameters(endpoint: Endpoint, verbs: list[Verb], findings: Findings) -> None:

@@ -129,9 +129,9 @@ def _older(plan: ServicePlan) -> Iterator[str]:
         served = sum(isinstance(route, Served) for route in each.routes)
         words = [f"{served} endpoints" if each.served else "not served: the way back to it is not shown"]
         words += ["the default"] if each.name == versions.default else []
-        for said, seconds in (("deprecated", each.deprecated), ("sunset", each.sunset), ("retired", each.retired)):
-            if seconds is not None:
-                words.append(f"{said} {datetime.fromtimestamp(seconds, UTC).date().isoformat()}")
+        words += [f"{key} {date}" for key in ("deprecated", "sunset") if (date := each.text(key)) is not None]
+        if each.retired is not None:
+            words.append(f"retired {datetime.fromtimestamp(each.retired, UTC).date().isoformat()}")
         yield f"{each.name}: {', '.join(words)}"
 
 

@@ -10,6 +10,7 @@ from ninefold.checked.contents import Response
 from ninefold.checked.endpoints import Argument, Endpoint, Stopped
 from ninefold.checked.operations import Delete, Ensure, Mutation, PathName, PathValue, Update
 from ninefold.checked.operations import Parameter as CheckedParameter
+from ninefold.checked.said import Saying
 from ninefold.checked.service import Checked, Places
 from ninefold.compile import endpoints
 from ninefold.compile.bodies import body
@@ -22,15 +23,17 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.sweep import sweep
 from ninefold.diagnostics.place import Place
 from ninefold.expressions.tree import Constant, Typed, parts
+from ninefold.language import endpoints as language
 from ninefold.language import requests
 from ninefold.language.authentication import ANYONE
 from ninefold.language.conditions import CONDITIONS, subject_of
-from ninefold.language.declaration import members
+from ninefold.language.declaration import headers, members
 from ninefold.plan import calls as plan
 from ninefold.plan.events import SERVER_SENT_EVENTS
 from ninefold.plan.held import Held, Origin
 from ninefold.plan.operations import Operation
 from ninefold.plan.problems import location
+from ninefold.plan.responses import Carried
 from ninefold.plan.routes import (
     Admission,
     Blocked,
@@ -76,6 +79,7 @@ def served(cases: Sequence[Endpoint], checked: Checked, dialect: Dialect) -> Ser
         said=dict(endpoint.said),
         challenge=challenge(endpoint, checked),
         error_shape=None if endpoint.error_shape is None else error_shape(endpoint.error_shape),
+        carries=carried(language.Endpoint, endpoint, endpoint.place, checked.places, ("endpoints", endpoint.key)),
         errors=dict(endpoint.errors),
         places=_places(endpoint, [key for case in cases for key in case.said], checked),
         trace=(endpoint.place,),
@@ -87,6 +91,7 @@ def _case(case: Endpoint, endpoint: Endpoint, checked: Checked) -> Case:
     assert case.case is not None
     segments, stored = _segments(case.segments, checked), tuple(_stored(case, checked))
     errors = dict(case.errors)
+    own = ("endpoints", case.key, "cases", case.case.called), ("endpoints", case.key)
     return Case(
         name=case.case.name,
         body=body(case, checked),
@@ -95,8 +100,19 @@ def _case(case: Endpoint, endpoint: Endpoint, checked: Checked) -> Case:
         stored=None if stored == tuple(_stored(endpoint, checked)) else stored,
         errors=None if errors == dict(endpoint.errors) else errors,
         said=None if case.said == endpoint.said else dict(case.said),
+        carries=carried(language.Endpoint, case, case.case.place, checked.places, *own),
         places=_of_case(case, case.case.called, checked.places),
     )
+
+
+def carried(record: type, of: Saying, place: Place, places: Places, *at: tuple[str, ...]) -> tuple[Carried, ...]:
+    """What every response carries of that of which a record says this, which stands at a place. `at`: where its keys
+    may stand, the narrower first; those of an endpoint that an older version calls otherwise do not."""
+    found = []
+    for key, header in headers(record, of.said).items():
+        trace = next((own for path in at if (own := places.at(*path, key))), (place,))
+        found.append(Carried(header.name, (header.text(of.said[key]),), header.defined, trace=trace))
+    return tuple(found)
 
 
 def _offers(endpoint: Endpoint, responses: Sequence[Response], checked: Checked) -> str | None:

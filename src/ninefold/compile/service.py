@@ -48,15 +48,18 @@ def plan(checked: Checked, dialect: Dialect = SQLITE) -> ServicePlan:
 
 
 def _plan(checked: Checked, dialect: Dialect) -> ServicePlan:
-    routes = tuple(served(cases, checked, dialect) for cases in by_endpoint(checked.endpoints))
-    bounds, older = limits(checked), versions(checked, dialect)
+    routes: tuple[Route, ...] = (
+        *(served(cases, checked, dialect) for cases in by_endpoint(checked.endpoints)),
+        *map(blocked, checked.stopped),
+    )
+    bounds, older = limits(checked), versions(checked, routes, dialect)
     return ServicePlan(
         name=checked.name,
         title=checked.title,
         said=dict(checked.said),
         base=tuple(segment for segment in checked.base.split("/") if segment),
         schema=schema(checked),
-        routes=(*routes, *(blocked(each) for each in checked.stopped)),
+        routes=routes,
         problems=problems(checked),
         schemes=tuple(scheme(each, checked, dialect) for each in checked.schemes),
         limits=bounds,

@@ -17,7 +17,7 @@ from ninefold.diff.verdicts import Audience, Effect
 from ninefold.plan.limits import Limits
 from ninefold.plan.versioning import Versions
 
-_ALWAYS: Final = [None, None, None, True]
+_ALWAYS: Final[list[Any]] = [{}, None, True]
 """The dates of a version that is served without an end, and the service without versions."""
 
 

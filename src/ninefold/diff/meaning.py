@@ -34,7 +34,7 @@ _SIDES: Final[dict[str, Side]] = {
     **dict.fromkeys(
         ("method", "segments", "body", "stored", "path", "query", "headers", "cases"), "takes"),
     **dict.fromkeys(("schemes", "challenge"), "guards"),
-    **dict.fromkeys(("offers", "error_shape", "errors"), "gives"),
+    **dict.fromkeys(("offers", "error_shape", "errors", "carries"), "gives"),
 }  # fmt: skip
 """What the members of a route are about; of what is `said`, the declarations of its keys tell."""
 
@@ -203,7 +203,7 @@ def meaning(plan: ServicePlan) -> Meaning:
 OF_OLDER: Final = "problems of "
 """What the errors of an older version are called, before its name."""
 
-_DATES: Final = ("deprecated", "sunset", "retired", "served")
+_DATES: Final = ("said", "retired", "served")
 
 
 def felt(old: Meaning, new: Meaning, called: StoredNames = _AS_THEY_ARE) -> Felt:

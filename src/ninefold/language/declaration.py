@@ -14,7 +14,7 @@ stands: one shape stands at several places, by the members that hold it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, fields
 from functools import cache, partial
 from operator import attrgetter
@@ -22,6 +22,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.language.fact import Fact, Name, Shown, is_open, within
+from ninefold.language.headers import Header
 from ninefold.language.key import Key, Kind, Order, Side, falling_back
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Read, Reading, Refused, Slot
@@ -124,7 +125,8 @@ class Declared:
 
     `below`: the rows below it that no record has; `beside`: other keys of the mapping that are read with it. `whole`:
     it is read from the whole mapping. A key with the path `""` is that mapping itself: names that the contract chooses
-    (`Each`), or what `below` says. `planned`: its plain value goes along to the plan (`said`).
+    (`Each`), or what `below` says. `planned`: its plain value goes along to the plan (`said`); so it does where it is a
+    `header` that every response carries of the endpoint, or of the version, at which it stands.
     """
 
     key: Key
@@ -143,6 +145,7 @@ class Declared:
     beside: tuple[Key, ...] = ()
     whole: Callable[[Level], Any] | None = None
     planned: bool = False
+    header: Header | None = None
 
     @property
     def name(self) -> str:
@@ -199,6 +202,8 @@ def _member(
     own = shape.shape if isinstance(shape, Holding) else shape
     asks = None if kind in (Kind.RESTRICTS, Kind.ADDS, Kind.NAMES) else question
     order = "steps" if order is None and isinstance(shape, Several) else order  # what is first is done, or told, first
+    if also.get("header") is not None:
+        also, side, promise = also | {"planned": True}, side or "gives", promise or "add a response header"
     key = _row(kind, name, own, meaning, absent, asks, when, says_none, side, order, promise, amount)
     return _declared(key if line is None else falling_back(key, *line), shape, question=question, when=when, **also)
 
@@ -257,6 +262,12 @@ def said(record: object) -> dict[str, Plain]:
     """What of a record goes along to the plan, by its keys; nothing of what is a gap, or `none`."""
     stated = ((each.name, getattr(record, each.attribute)) for each in members(type(record)) if each.planned)
     return {name: _plain(fact.value) for name, fact in stated if isinstance(fact, Shown)}
+
+
+def headers(record: type, said: Iterable[str]) -> dict[str, Header]:
+    """Those that every response carries by what a record says, by its keys."""
+    stated = frozenset(said)
+    return {each.name: each.header for each in members(record) if each.header is not None and each.name in stated}
 
 
 def _plain(value: Any) -> Plain:

@@ -31,7 +31,8 @@ class Kind(Enum):
 
 Side: TypeAlias = Literal["takes", "gives", "tells", "moves", "guards", "runs", "used"]
 """Where what a key says is felt: in what callers send, in what they read, in what receivers of events read, in what
-becomes of rows, by who may and which rows, by who runs the service; or wherever it is used."""
+becomes of rows, by who may and which rows, by who runs the service; or wherever it is used. What more and less mean on
+each is the table of `ninefold.diff.verdicts`."""
 
 Order: TypeAlias = Literal["more", "less", "sequence", "steps", "words", "condition", "choice", "all", "other"]
 """Which of two values of a key admits more: the larger, the smaller, neither (the order of its items counts: of a
@@ -55,7 +56,8 @@ class Key:
 
     By these and the kind `diff` judges what another contract says in its place: `side`, that of what it stands in where
     it says none; `order` of its values, and which `amount` of it there is where it is absent; `promise`: the word of
-    part 9 that lets one more of it be there. Of what adds, and has none, nobody has said that it takes nothing away.
+    part 9 that lets one more of it be there (one of `language.versioning.COMPATIBLE_CHANGES`). Of what adds, and has
+    none, nobody has said that it takes nothing away.
     """
 
     part: int

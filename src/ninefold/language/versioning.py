@@ -17,6 +17,7 @@ from ninefold.language.errors import ErrorCode
 from ninefold.language.events import EventKind
 from ninefold.language.expressions import Expression, expression, template
 from ninefold.language.fact import Fact, Name, StatedNone, value_of
+from ninefold.language.headers import Header, http_date, structured_date
 from ninefold.language.key import Kind
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, Slot, described
@@ -323,10 +324,12 @@ class Version:
         says_none=True, main=True, read=changes, told="the way back to it", side="used")
     deprecated: Fact[str] | None = adds(
         "deprecated", shapes.Date(), "Since when it is deprecated: the header Deprecation (RFC 9745).",
-        "Responses have no header Deprecation.", side="gives", order="choice", promise="deprecate")
+        "Responses have no header Deprecation.", order="choice", promise="deprecate",
+        header=Header("Deprecation", "RFC 9745", structured_date))
     sunset: Fact[str] | None = adds(
         "sunset", shapes.Date(), "When it will no longer be served: the header Sunset (RFC 8594).",
-        "Responses have no header Sunset.", side="gives", order="choice", promise="deprecate")
+        "Responses have no header Sunset.", order="choice", promise="deprecate",
+        header=Header("Sunset", "RFC 8594", http_date))
     retired: Fact[str] | None = restricts(
         "retired", shapes.Date(), "Since when it is no longer served (`retired version`).", "It is served.")
 

@@ -104,6 +104,27 @@ class Response(msgspec.Struct, frozen=True, omit_defaults=True):
     places: dict[str, tuple[Place, ...]] = {}
 
 
+class Carried(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A header that every response carries of an endpoint, of a version, or of all. `value`: its texts and, by their
+    numbers, what the names of the path were given between them. `defined`: the document that says what it means.
+    `until`: seconds since 1970 (UTC), from which on it is not sent."""
+
+    name: str
+    value: tuple[str | int, ...]
+    defined: str
+    until: int | None = None
+    trace: tuple[Place, ...] = ()
+
+    @property
+    def is_constant(self) -> bool:
+        return self.until is None and all(isinstance(part, str) for part in self.value)
+
+
+def carried(*of: tuple[Carried, ...]) -> tuple[Carried, ...]:
+    """What a response carries of all that it is of, the widest first: of one name, the narrower says what is sent."""
+    return tuple({each.name.lower(): each for some in of for each in some}.values())
+
+
 In: TypeAlias = Literal["body", "query", "path", "header", "row"]
 
 

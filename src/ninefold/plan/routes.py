@@ -12,6 +12,7 @@ from ninefold.expressions.tree import Typed
 from ninefold.plan.calls import Call
 from ninefold.plan.operations import List, Operation
 from ninefold.plan.problems import ErrorShape
+from ninefold.plan.responses import Carried, carried
 from ninefold.plan.said import Saying
 from ninefold.values import Type
 from ninefold.values.plain import Plain
@@ -156,6 +157,8 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True):
     stored: tuple[Parameter, ...] | None = None
     errors: dict[str, str] | None = None
     said: dict[str, Plain] | None = None
+    carries: tuple[Carried, ...] = ()
+    """What its responses do, beside those of all cases."""
     places: dict[str, Place] = {}
 
 
@@ -208,6 +211,8 @@ class Served(Saying, frozen=True, tag_field="route", tag="served", omit_defaults
     cases: Cases | None = None
     error_shape: ErrorShape | None = None
     """What the errors of this endpoint look like, where that is not what all look like."""
+    carries: tuple[Carried, ...] = ()
+    """What each of its responses does, beside what its version says."""
     errors: dict[str, str] = {}
     """Conditions that have a code of their own on this endpoint."""
     places: dict[str, Place] = {}
@@ -236,6 +241,7 @@ def in_case(route: Served, number: int) -> Served:
         stored=route.stored if case.stored is None else case.stored,
         errors=route.errors if case.errors is None else case.errors,
         said=route.said if case.said is None else case.said,
+        carries=carried(route.carries, case.carries),
         places={**route.places, **case.places},
     )
 

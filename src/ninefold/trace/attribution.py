@@ -16,7 +16,7 @@ from ninefold.plan.problems import ErrorCode, names
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import Admission, Route, Served, in_case
 from ninefold.plan.service import ServicePlan
-from ninefold.plan.versioning import Pin, places_of
+from ninefold.plan.versioning import places_of
 from ninefold.plan.writes import Write
 from ninefold.trace import identifier
 from ninefold.trace.causes import (
@@ -39,7 +39,6 @@ from ninefold.trace.nodes import (
     OF_OTHER_ORIGINS,
     OF_STATUSES,
     OF_UPGRADES,
-    OF_VERSIONS,
     Edition,
     editions,
     ends,
@@ -104,11 +103,9 @@ def _case(route: Route | None, admission: Admission | None) -> tuple[Cause, ...]
     return stated((*route.cases.trace, *route.cases.cases[admission.case - 1].trace))
 
 
-def _places(route: Route | None, admission: Admission | None) -> Mapping[str, Place]:
-    """Where what it answers is stated besides, in the case that was chosen."""
-    if not isinstance(route, Served):
-        return {}
-    return in_case(route, 0 if admission is None else admission.case).places
+def _in_case(route: Route | None, admission: Admission | None) -> Served | None:
+    """The endpoint in the case that was chosen."""
+    return in_case(route, 0 if admission is None else admission.case) if isinstance(route, Served) else None
 
 
 class _Of:
@@ -127,7 +124,9 @@ class _Of:
         self.route = route
         self.operation: Operation | None = None if admission is None else admission.operation
         self.refusals = refusals
-        self.places = _places(route, admission)
+        served = _in_case(route, admission)
+        self.places: Mapping[str, Place] = {} if served is None else served.places
+        self.carries = edition.carries(served)
         self.case = _case(route, admission)
         self.code = self._code()
         self.response = self._response()
@@ -243,8 +242,10 @@ class _Of:
             causes = Http(OF_UPGRADES[name]), Fixed("events over WebSocket")
             yield causes, causes
         yield from self._of_rates(name)
-        if name in OF_VERSIONS:
-            yield self._of_version(name)
+        for each in self.carries:
+            if each.name.lower() == name:
+                causes = stated(each.trace)
+                yield causes, once(*causes, Http(each.defined))
         if name in OF_OTHER_ORIGINS and self.plan.cors is not None:
             causes = once(*stated(self.plan.cors.trace), Fixed("other origins"))
             yield causes, once(*causes, Requested("the header Origin"))
@@ -292,21 +293,6 @@ class _Of:
             )
         routes = self.edition.routes if self.route is None else self._same_path(self.route)
         return once(section, *self._status_only()), once(*stated([p for each in routes for p in each.trace]), section)
-
-    def _of_version(self, name: str) -> tuple[tuple[Cause, ...], tuple[Cause, ...]]:
-        """A version announces its end and what follows it; and answers differ by version."""
-        versions, version = self.plan.versions, self.edition.version
-        if versions is None or version is None:
-            return (), ()
-        if name == "vary":
-            varies = versions.by in ("header", "media type") or isinstance(versions.default, Pin)
-            found = stated(versions.trace) if varies else ()
-        elif name == "link":
-            announced = [version.places[key] for key in ("deprecated", "sunset") if key in version.places]
-            found = stated((*version.trace, *announced)) if version is not versions.versions[0] else ()
-        else:
-            found = stated([version.places[key] for key in (name, f"{name[:-3]}ed") if key in version.places])
-        return found, once(*found, Http(OF_VERSIONS[name])) if found else ()
 
     def _status_only(self) -> tuple[Cause, ...]:
         return self._refused() if self.trace.ended == "refused" else ()

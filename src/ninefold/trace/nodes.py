@@ -9,7 +9,7 @@ from ninefold.plan.events import RESUME
 from ninefold.plan.limits import Rate
 from ninefold.plan.operations import Operation, Stream
 from ninefold.plan.problems import Condition, Problems
-from ninefold.plan.responses import Response
+from ninefold.plan.responses import Carried, Response, carried
 from ninefold.plan.routes import Admission, BodyField, Route, Served, bodies
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Version
@@ -47,14 +47,6 @@ OF_OTHER_ORIGINS = (
 )
 """Headers that tell browsers what scripts of other origins may do (https://fetch.spec.whatwg.org/#http-cors-protocol)."""
 
-OF_VERSIONS = {
-    "deprecation": "RFC 9745",
-    "link": "RFC 5829, section 3.3",
-    "sunset": "RFC 8594",
-    "vary": "RFC 9110, section 12.5.5",
-}
-"""Headers that tell of versions, with what defines them."""
-
 IDEMPOTENCY_KEY = "idempotency-key"
 
 
@@ -73,6 +65,12 @@ class Edition:
         if self.version is None or self.version.problems is None or counted is None:
             return tuple(rate for rate in rates if key in rate.endpoints)
         return tuple(rate for rate in rates if rate.name in counted.get(key or "", ()))
+
+    def carries(self, route: Served | None) -> tuple[Carried, ...]:
+        """What each response of a route does, in the case that it is in; None: of no endpoint."""
+        of_all = () if self.plan.versions is None else self.plan.versions.carries
+        own = () if self.version is None else self.version.carries
+        return carried(of_all, own, () if route is None else route.carries)
 
 
 def editions(plan: ServicePlan) -> tuple[Edition, ...]:
@@ -128,13 +126,15 @@ def header_names(plan: ServicePlan) -> tuple[str, ...]:
 
 def _names(plan: ServicePlan) -> Iterator[str]:
     yield from ("content-type", "etag", "retry-after", "cache-control")
-    yield from OF_VERSIONS if plan.versions is not None else ()
     yield from OF_OTHER_ORIGINS if plan.cors is not None else ()
     yield from (header.name.lower() for header in plan.limits.headers)
     for edition in editions(plan):
         yield from (name.lower() for code in edition.problems.codes for name in code.headers)
-        for route in edition.routes:
-            for admission in route.admissions if isinstance(route, Served) else ():
+        yield from (each.name.lower() for each in edition.carries(None))
+        for route in (each for each in edition.routes if isinstance(each, Served)):
+            of_cases = () if route.cases is None else (case.carries for case in route.cases.cases)
+            yield from (each.name.lower() for own in (route.carries, *of_cases) for each in own)
+            for admission in route.admissions:
                 for response in ends(admission.operation):
                     yield from (name.lower() for name, _ in response.headers)
                 if isinstance(admission.operation, Stream) and not admission.operation.lines:

@@ -175,13 +175,11 @@ def _pieces(plan: ServicePlan) -> _Pieces:
         ("", route.key): encode((route, [rate.name for rate in rates if route.key in rate.endpoints]))
         for route in plan.routes
     } | {
-        (each.name, route.key): encode((route, each.counted.get(route.key), each.above.get(route.key)))
-        for each in older
-        for route in each.routes
+        (each.name, route.key): encode((route, each.counted.get(route.key))) for each in older for route in each.routes
     }
     rest = {name: getattr(plan, name) for name in plan.__struct_fields__ if name not in _APART}
     rest["limits"] = structs.replace(plan.limits, rates=[structs.replace(rate, endpoints=()) for rate in rates])
-    bare = tuple(structs.replace(each, routes=(), counted={}, above={}) for each in older)
+    bare = tuple(structs.replace(each, routes=(), counted={}) for each in older)
     rest["versions"] = None if plan.versions is None else structs.replace(plan.versions, versions=bare)
     return _Pieces(routes, msgspec.msgpack.encode(rest))
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
 from msgspec import Struct
 
-from ninefold.plan.responses import NO_FIELD_VALUE, REFERENCES
+from ninefold.plan.responses import NO_FIELD_VALUE, REFERENCES, Carried, carried
 from ninefold.runtime.messages.notes import Notes
 
 log = logging.getLogger("ninefold.server")
@@ -49,6 +50,30 @@ class Response(Struct, frozen=True):
     status: int
     headers: HeaderFields = ()
     body: bytes = b""
+
+
+class Carries(Struct, frozen=True):
+    """What each response carries of what it is of. `fields`: what is always the same; `others`: what else is."""
+
+    fields: HeaderFields
+    others: tuple[Carried, ...] = ()
+
+    def told(self, values: Sequence[str], now: datetime) -> HeaderFields:
+        """All of it. `values`: what the names of the path were given."""
+        others = (each for each in self.others if each.until is None or now.timestamp() < each.until)
+        return (*self.fields, *(_field(each, values) for each in others))
+
+
+def carries(*of: tuple[Carried, ...]) -> Carries | None:
+    """What the plan says of it, the widest first, made ready; None: nothing."""
+    every = carried(*of)
+    fields = tuple(_field(each) for each in every if each.is_constant)
+    return Carries(fields, tuple(each for each in every if not each.is_constant)) if every else None
+
+
+def _field(of: Carried, values: Sequence[str] = ()) -> tuple[bytes, bytes]:
+    parts = (quote(values[part], safe="") if isinstance(part, int) else part for part in of.value)
+    return of.name.lower().encode("ascii"), header_value("".join(parts))
 
 
 def joined(fields: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:

@@ -16,10 +16,11 @@ from ninefold.language.conditions import Step
 from ninefold.plan import operations
 from ninefold.plan import routes as plan
 from ninefold.plan.likewise import takes_steps
+from ninefold.plan.responses import Carried
 from ninefold.plan.writes import Write as PlannedWrite
 from ninefold.runtime.messages.decode import Body
 from ninefold.runtime.messages.fields import value_reader
-from ninefold.runtime.messages.message import HEAD_BYTES, HeaderFields, Request, header_value
+from ninefold.runtime.messages.message import HEAD_BYTES, Carries, HeaderFields, Request, carries, header_value
 from ninefold.runtime.messages.parameters import Declared
 from ninefold.runtime.messages.problems import Failure, Problems, Shape, field_failure
 from ninefold.runtime.messages.schemas import Schemas
@@ -148,6 +149,8 @@ class Endpoint:
     body_at_once: int = AT_ONCE
     head_at_once: int = HEAD_BYTES
     """Bytes of a body, and of what the head gives, that are looked at among other requests, and not beside them."""
+    carries: Carries | None = None
+    """What each of its responses does, and of its version; None: nothing."""
     for_anyone: bool = False
     """It is for `anyone` alone: no credential is read (meaning "credentials")."""
 
@@ -206,20 +209,23 @@ def _unfit(path: tuple[str, ...], rule: str) -> Failure:
     return Failure("invalid", fields=(field_failure("body", path, rule),))
 
 
-def blocked(route: plan.Route) -> Endpoint:
-    return Endpoint(route.key, blocked=True)
+def blocked(route: plan.Route, common: Common) -> Endpoint:
+    own = route.carries if isinstance(route, plan.Served) else ()
+    return Endpoint(route.key, blocked=True, carries=carries(*common.carries, own))
 
 
 @dataclass(frozen=True, slots=True)
 class Common:
     """What the endpoints of one version have in common. `parameters`: the names of query parameters that the service
-    knows on each; `functions`: those that endpoints call, by name; `version`: its name, where there are versions."""
+    knows on each; `functions`: those that endpoints call, by name; `version`: its name, where there are versions;
+    `carries`: what each response of it does, and of any version."""
 
     problems: Problems
     schemes: tuple[Scheme, ...]
     parameters: frozenset[str]
     functions: Mapping[str, Function]
     version: str = ""
+    carries: tuple[tuple[Carried, ...], ...] = ()
 
 
 def served(route: plan.Served, common: Common, rates: tuple[Rate, ...] = ()) -> Endpoint:
@@ -327,6 +333,7 @@ def _served(whole: plan.Served, common: Common, rates: tuple[Rate, ...], case: i
         errors=route.errors,
         shape=None if looks is None else Shape(looks.media_type, looks.content),
         lowest=Lowest(*(_lowest(common, refused, step) for step in (Step.CALLER, Step.PARAMETERS, Step.BODY))),
+        carries=carries(*common.carries, route.carries),
         for_anyone=bool(admissions) and not route.schemes,
     )
 

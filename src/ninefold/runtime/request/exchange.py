@@ -283,25 +283,32 @@ def overloaded(x: Exchange) -> Response:
 
 
 def finished(x: Exchange, response: Response | Follow) -> Response | Follow:
-    """The response as it is sent: with the headers that tell of the rates which counted the request, and of the
-    version that it is of."""
-    if not x.told and not x.version.tells:
-        return response
+    """The response as it is sent, with what it tells beside its own."""
     more = headers_told(x.service, x.version, x.endpoint, x.values, x.told, x.limited)
+    if not more:
+        return response
     if isinstance(response, Follow):
         head = Response(response.head.status, response.head.headers + more)
         return replace(response, head=head)
-    return Response(response.status, response.headers + more, response.body) if more else response
+    return Response(response.status, response.headers + more, response.body)
 
 
 def headers_told(
     service: Service, version: Version, endpoint: Endpoint, values: Sequence[str], told: Sequence[Told], limited: bool
 ) -> HeaderFields:
-    """What a response tells beside its own: of the rates that counted its request, and of its version."""
+    """What a response tells beside its own: of the rates that counted its request, and what its version and its
+    endpoint say of each."""
     more = service.headers_of_rates.told(told, limited) if told else ()
-    if version.links is None:
-        return more + version.headers
-    return more + version.told(endpoint.key, values, service.sources.clock())
+    each = version.carried_at(endpoint)
+    if each is None:
+        return more
+    return more + (each.told(values, service.sources.clock()) if each.others else each.fields)
+
+
+def tells_nothing(service: Service, endpoint: Endpoint) -> bool:
+    """Whether nothing is told beside what a response at an endpoint of a version that is served tells itself, nor said
+    to scripts of other origins."""
+    return service.cors is None and not endpoint.rates and endpoint.carries is None
 
 
 def open_to_origins(x: Exchange, response: Response | Follow) -> Response | Follow:

@@ -11,7 +11,7 @@ from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.operations.flow import Next, Wait
 from ninefold.runtime.operations.read import OF_EACH_REQUEST, Compute, List, Read
 from ninefold.runtime.request.endpoints import Admission, Endpoint
-from ninefold.runtime.request.exchange import Exchange, call_of, headers_told, refused_for
+from ninefold.runtime.request.exchange import Exchange, call_of, headers_told, refused_for, tells_nothing
 from ninefold.runtime.request.handed import Handed, asked_by
 from ninefold.runtime.request.left import Asks, AtOnce, Given, counting
 from ninefold.runtime.request.precedents import Precedent
@@ -32,7 +32,7 @@ def reading(
     operation = admission.operation
     assert isinstance(operation, Read | List | Compute)
     answered, counted = _answered(service, endpoint, admission, most), counting(service, endpoint)
-    tells_nothing = _tells_nothing(service, endpoint)
+    plain = tells_nothing(service, endpoint)
 
     def of(precedent: Precedent) -> Asks:
         page = precedent.page
@@ -55,7 +55,7 @@ def reading(
                 step = step.resume(at_once.at_once(step.work))
             return answered(step, request, version, values, caller, env, env["now"])
 
-        if isinstance(operation, Read) and service.together and tells_nothing:
+        if isinstance(operation, Read) and service.together and plain:
             return seeking(service, endpoint, admission, operation, precedent)
         if isinstance(operation, Compute) or service.together:
             return called
@@ -78,7 +78,7 @@ def reading(
             step = None if content else performed(request, env)
             return None if step is None or len(step.body) > most else Given(step, endpoint, caller, env["now"])
 
-        return plainly if tells_nothing else read
+        return plainly if plain else read
 
     return of
 
@@ -95,7 +95,7 @@ def named(
     if found is None or not all(each.reads.isdisjoint(OF_EACH_REQUEST) for each in endpoint.rates):
         return None
     (text, binds_of), shown = found
-    rows_at_once, tells_nothing = at_once.rows_at_once, _tells_nothing(service, endpoint)
+    rows_at_once, plain = at_once.rows_at_once, tells_nothing(service, endpoint)
     answered = _answered(service, endpoint, admission, most)
 
     def of(caller: Caller, env: Environment) -> Named:
@@ -108,18 +108,13 @@ def named(
             if not rows:
                 return None
             response = shown(request, env, rows[0])
-            if not tells_nothing:
+            if not plain:
                 return answered(response, request, version, values, caller, env, now)
             return None if len(response.body) > most else Given(response, endpoint, caller, now)
 
         return row
 
     return of
-
-
-def _tells_nothing(service: Service, endpoint: Endpoint) -> bool:
-    """Whether a response tells nothing beside its own."""
-    return service.cors is None and not endpoint.rates and not service.versions.tell
 
 
 def _answered(

@@ -1,5 +1,5 @@
 """The canonical form of a path, in which paths are compared: every segment decoded, then `/`, `%` and what came as
-`%3A` encoded again; paths with names, by their literal segments; and the path of an endpoint in another version."""
+`%3A` encoded again; paths with names, by their literal segments."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Generic, TypeAlias, TypeVar
-from urllib.parse import quote
 
 from ninefold.plan.routes import PathParameter, Segment
 
@@ -127,26 +126,3 @@ def plain(own: Sequence[Segment], others: Iterable[Sequence[Segment]]) -> re.Pat
         else:
             return None
     return re.compile("".join("/" + each for each in parts) or "/")
-
-
-Link: TypeAlias = tuple[str | int, ...]
-"""The path of an endpoint in another version: texts, and for each name the number of its value."""
-
-
-def link(
-    own: Sequence[Segment], above: Sequence[Segment], base: tuple[str, ...], by: str, parameter: str, name: str
-) -> Link | None:
-    """Where an endpoint is in the version above (RFC 5829, 3.3), whose name is `name`. None: no URI of its own says so,
-    or the path there has a name that this one does not give."""
-    if by not in ("path", "query"):
-        return None
-    names = [segment.name for segment in own if isinstance(segment, PathParameter)]
-    found: list[str | int] = []
-    for segment in (*base, *((name,) if by == "path" else ()), *above):
-        if isinstance(segment, str):
-            found.append("/" + quote(segment, safe=":@!$&'()*+,;=~"))
-        elif segment.name in names:
-            found += ["/", names.index(segment.name), *((f":{segment.after}",) if segment.after else ())]
-        else:
-            return None
-    return (*found, f"?{quote(parameter)}={quote(name)}") if by == "query" else tuple(found)

@@ -14,12 +14,10 @@ that `%2F` stays inside its segment, `/%6Frders` is `/orders`, and no `%3A` is t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from email.utils import formatdate
 from typing import Generic, TypeAlias, TypeVar
-from urllib.parse import quote
 
 from msgspec import Struct
 
@@ -28,14 +26,13 @@ from ninefold.expressions.evaluate import Env, EvaluationError, compile
 from ninefold.plan import versioning as plan
 from ninefold.plan.routes import PathParameter, Segment
 from ninefold.runtime.messages import media_types
-from ninefold.runtime.messages.message import HeaderFields, Request, header_value
+from ninefold.runtime.messages.message import Carries, Request, carries
 from ninefold.runtime.messages.parameters import Query
 from ninefold.runtime.messages.problems import Problems
 from ninefold.runtime.request.endpoints import Endpoint
 from ninefold.runtime.request.paths import (
     AFTER,
     COLON,
-    Link,
     Named,
     Placed,
     beginning,
@@ -50,36 +47,25 @@ from ninefold.runtime.request.paths import (
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version made ready. `headers` are those of each of its responses. `retired`: seconds since 1970 from which on
-    it is not served. `links`: where an endpoint is in the version above, by its key. `known` is false of what a request
-    is answered by that asks for no version that there is; `served`, where the way back to it is not shown."""
+    """A version made ready. `carries`: what its responses do that are of no endpoint of its own; None: nothing.
+    `retired`: seconds since 1970 from which on it is not served. `known` is false of what a request is answered by that
+    asks for no version that there is; `served`, where the way back to it is not shown."""
 
     routes: Routes[Endpoint]
     problems: Problems
     name: str | None = None
-    headers: HeaderFields = ()
+    carries: Carries | None = None
     retired: int | None = None
-    links: Mapping[str, Link] | None = None
-    above: int | None = None
-    """Since when the version above is retired, in seconds since 1970."""
     known: bool = True
     served: bool = True
-
-    @property
-    def tells(self) -> bool:
-        """Whether its responses have headers that say so."""
-        return bool(self.headers or self.links)
 
     def is_retired(self, now: datetime) -> bool:
         return self.retired is not None and now.timestamp() >= self.retired
 
-    def told(self, key: str, values: Sequence[str], now: datetime) -> HeaderFields:
-        """The headers of a response at an endpoint, whose path has these values."""
-        link = None if self.links is None else self.links.get(key)
-        if link is None or (self.above is not None and now.timestamp() >= self.above):
-            return self.headers
-        path = "".join(quote(values[part], safe="") if isinstance(part, int) else part for part in link)
-        return (*self.headers, (b"link", f'<{path}>; rel="successor-version"'.encode("ascii")))
+    def carried_at(self, endpoint: Endpoint) -> Carries | None:
+        """What each response at an endpoint carries. One of another version answers what asks for none that is served:
+        what it says is not said of that."""
+        return endpoint.carries if endpoint.key and self.known and self.served else self.carries
 
 
 class Versions:
@@ -88,16 +74,14 @@ class Versions:
     def __init__(self, base: tuple[str, ...], stated: plan.Versions | None, versions: Sequence[Version]) -> None:
         """`versions`, newest first."""
         self.newest = versions[0]
-        self.tell = any(each.tells for each in versions)
-        """Whether responses of some version have headers that say so."""
         self._base = "".join("/" + encoded(segment) for segment in base)
         self._stated = stated
         self._all = {each.name: each for each in versions}
         # What no version has asked for tells nothing of any version, but that answers differ by it.
-        vary = () if stated is None or len(versions) < 2 else vary_of(stated)
+        of_all = None if stated is None else carries(stated.carries)
         stated_default = None if stated is None else stated.default
         default = self._all.get(stated_default) if isinstance(stated_default, str) else None
-        self._unknown = replace(self.newest, known=False, headers=vary, links=None, retired=None)
+        self._unknown = replace(self.newest, known=False, carries=of_all, retired=None)
         self._default = default
         self._pin = Pin(stated_default) if isinstance(stated_default, plan.Pin) else None
 
@@ -229,24 +213,6 @@ class Pin:
         except EvaluationError:
             return None
         return value if isinstance(value, str) else None
-
-
-def headers_of(version: plan.Version, stated: plan.Versions) -> HeaderFields:
-    """Deprecation (RFC 9745, a date of structured fields) and Sunset (RFC 8594, an HTTP-date)."""
-    found = list(vary_of(stated)) if len(stated.versions) > 1 else []
-    if version.deprecated is not None:
-        found.append((b"deprecation", f"@{version.deprecated}".encode("ascii")))
-    if version.sunset is not None:
-        found.append((b"sunset", formatdate(version.sunset, usegmt=True).encode("ascii")))
-    return tuple(found)
-
-
-def vary_of(stated: plan.Versions) -> HeaderFields:
-    """What caches have to tell responses apart by (RFC 9110, 12.5.5)."""
-    own = {"header": (stated.name,), "media type": ("Accept",)}.get(stated.by, ())
-    pinned = stated.default.vary if isinstance(stated.default, plan.Pin) else ()
-    names = {name.lower(): name for name in (*own, *pinned)}
-    return ((b"vary", header_value(", ".join(names.values()))),) if names else ()
 
 
 # ── From a method and a path to a route ───────────────────────────────────────────────────────────────────────

@@ -12,11 +12,11 @@ from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.evaluate import SOURCES
 from ninefold.expressions.rows import BEFORE
 from ninefold.plan import environment
-from ninefold.plan import versioning as plan_of
 from ninefold.plan.environment import Environment
 from ninefold.plan.operations import Stream
 from ninefold.plan.routes import Blocked, Route
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.messages.message import carries
 from ninefold.runtime.messages.problems import Problems
 from ninefold.runtime.operations.call import Function
 from ninefold.runtime.operations.cursors import Cursors
@@ -29,9 +29,8 @@ from ninefold.runtime.request import endpoints, rates
 from ninefold.runtime.request.cors import Cors
 from ninefold.runtime.request.endpoints import NO_CHALLENGE, Challenges, Common, Endpoint
 from ninefold.runtime.request.idempotency import Keys
-from ninefold.runtime.request.paths import Link, link
 from ninefold.runtime.request.rates import Asking, Key, Rate, Told
-from ninefold.runtime.request.routes import Routes, Version, Versions, headers_of
+from ninefold.runtime.request.routes import Routes, Version, Versions
 from ninefold.runtime.request.schemes import Scheme
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store.protocol import Counts
@@ -121,7 +120,7 @@ def ready(
             (
                 route.method,
                 (*plan.base, *route.segments),
-                endpoints.blocked(route)
+                endpoints.blocked(route, common)
                 if isinstance(route, Blocked) or route.key in without
                 else endpoints.served(route, common, counted.get(route.key, ())),
             )
@@ -180,48 +179,20 @@ RoutesOf: TypeAlias = Callable[[Common, tuple[Route, ...], Counted], Routes[Endp
 def _versions(plan: ServicePlan, common: Common, rates_by_name: Mapping[str, Rate], routes_of: RoutesOf) -> Versions:
     stated, problems = plan.versions, common.problems
     counted = rates.by_endpoint(plan.limits, rates_by_name)
-    newest = routes_of(common if stated is None else replace(common, version=stated.current), plan.routes, counted)
     if stated is None:
-        return Versions(plan.base, None, (Version(newest, problems),))
-    found = []
-    above = None
+        return Versions(plan.base, None, (Version(routes_of(common, plan.routes, counted), problems),))
+    found: list[Version] = []
     for each in stated.versions:
-        own_routes, own = newest, problems
-        if each.problems is not None:
-            own = Problems(each.problems)
+        of_it = replace(common, version=each.name, carries=(stated.carries, each.carries))
+        if each.problems is None:
+            routes = found[0].routes if found else routes_of(of_it, plan.routes, counted)
+        else:
+            of_it = replace(of_it, problems=Problems(each.problems))
             counts = {key: tuple(rates_by_name[name] for name in names) for key, names in each.counted.items()}
-            own_routes = routes_of(replace(common, problems=own, version=each.name), each.routes, counts)
-        announced = each.deprecated is not None or each.sunset is not None
-        found.append(
-            Version(
-                routes=own_routes,
-                problems=own,
-                name=each.name,
-                headers=headers_of(each, stated),
-                retired=each.retired,
-                links=_links(plan, each, above) if announced and above is not None else None,
-                above=None if above is None else above.retired,
-                served=each.served,
-            )
-        )
-        above = each
+            routes = routes_of(of_it, each.routes, counts)
+        every = carries(*of_it.carries)
+        found.append(Version(routes, of_it.problems, each.name, every, each.retired, served=each.served))
     return Versions(plan.base, stated, found)
-
-
-def _links(plan: ServicePlan, version: plan_of.Version, above: plan_of.Version) -> dict[str, Link]:
-    """Where each endpoint is in the version above."""
-    stated = plan.versions
-    if stated is None or not above.served:
-        return {}
-    there = {route.key: route.segments for route in above.routes or plan.routes}
-    found: dict[str, Link] = {}
-    for route in version.routes:
-        segments = there.get(version.above.get(route.key, ""))
-        if segments is not None:
-            leads = link(route.segments, segments, plan.base, stated.by, stated.name, above.name)
-            if leads is not None:
-                found[route.key] = leads
-    return found
 
 
 def _log(plan: ServicePlan, operator: Mapping[str, object]) -> Log | None:

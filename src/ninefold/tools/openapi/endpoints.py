@@ -67,7 +67,7 @@ def _operation(endpoint: Endpoint, names: tuple[str, ...], shared: Json, service
     if endpoint.checked.resource is not None:
         operation["tags"] = [endpoint.checked.resource]
     operation["summary"] = endpoint.does
-    if (version := of_service.version_of(service)) is not None and version.deprecated is not None:
+    if "Deprecation" in of_service.carried_headers("200", endpoint.route, service):
         operation["deprecated"] = True
     if found := parameters(endpoint, names, service):
         operation["parameters"] = found

@@ -21,7 +21,7 @@ from ninefold.plan.problems import ErrorCode, names
 from ninefold.plan.routes import Served
 from ninefold.plan.said import Saying
 from ninefold.tools.openapi.schemas import INTEGER, component, error_name, reference, rewritten, value_or_null
-from ninefold.tools.openapi.service import Endpoint, Json, Service, version_headers
+from ninefold.tools.openapi.service import Endpoint, Json, Service, carried_headers
 from ninefold.trace.refusal import Refusal
 from ninefold.values import duration_text, required
 
@@ -69,7 +69,7 @@ def answers(refused: Sequence[Refusal], service: Service, route: Served | None =
         codes, without = coded.get(status, {}), bare.get(status, [])
         response = _answer(codes, without, service, route)
         headers = {name: _MAY_BE for code, _ in codes.values() for name in code.headers}
-        headers |= rate_headers(route, service, status in again) | version_headers(str(status), service)
+        headers |= rate_headers(route, service, status in again) | carried_headers(str(status), route, service)
         if status == 401 and any(scheme.challenge for scheme in service.plan.schemes):
             headers["WWW-Authenticate"] = {"required": True, "schema": {"type": "string"}}
         if status == 403 and route is not None and any(admission.scopes for admission in route.admissions):

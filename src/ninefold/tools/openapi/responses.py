@@ -15,7 +15,7 @@ from ninefold.plan.responses import NO_FIELD_VALUE, REFERENCES
 from ninefold.tools.openapi import errors
 from ninefold.tools.openapi.errors import rate_headers
 from ninefold.tools.openapi.schemas import component, is_certain, reference, shown, value_or_null
-from ninefold.tools.openapi.service import Endpoint, Json, Service, has_tag, is_shown_with_tag, version_headers
+from ninefold.tools.openapi.service import Endpoint, Json, Service, carried_headers, has_tag, is_shown_with_tag
 from ninefold.values import Text
 
 TEXT: Json = {"type": "string"}
@@ -81,7 +81,7 @@ def _headers(endpoint: Endpoint, service: Service) -> Json:
     if any(has_tag(response) for response in tagged):
         headers["ETag"] = {"required": True, "schema": TEXT}
     status = str(endpoint.checked.response.status)
-    headers |= rate_headers(endpoint.route, service) | version_headers(status, service)
+    headers |= rate_headers(endpoint.route, service) | carried_headers(status, endpoint.route, service)
     return {"headers": headers} if headers else {}
 
 

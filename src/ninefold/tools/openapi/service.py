@@ -23,7 +23,7 @@ from ninefold.language.fact import Fact, Name, text_of, value_of
 from ninefold.language.question import OpenQuestion
 from ninefold.plan.operations import Compute, List, Operation, Read
 from ninefold.plan.problems import DETAIL, ErrorCode
-from ninefold.plan.responses import Response
+from ninefold.plan.responses import Response, carried
 from ninefold.plan.routes import Served, in_case
 from ninefold.plan.service import ServicePlan
 from ninefold.plan.versioning import Pin, Version
@@ -68,12 +68,16 @@ class Service:
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Those that are served, in written order; one with cases is one in each of them."""
         checked = {(each.key, _case(each.case)): each for each in self.checked.endpoints}
-        routes = {each.key: each for each in self.plan.routes if isinstance(each, Served)}
         return tuple(
-            _endpoint(each, own, routes[each.key], self.plan)
+            _endpoint(each, own, self.routes[each.key], self.plan)
             for each in value_of(self.contract.endpoints.endpoints) or ()
             if (own := checked.get((each.key, _case(each.case)))) is not None
         )
+
+    @cached_property
+    def routes(self) -> dict[str, Served]:
+        """Those that are served, by their endpoints."""
+        return {each.key: each for each in self.plan.routes if isinstance(each, Served)}
 
     @cached_property
     def doing_several(self) -> frozenset[str]:
@@ -194,17 +198,24 @@ def version_of(service: Service) -> Version | None:
     return None if versions is None else next(each for each in versions.versions if each.name == versions.current)
 
 
-def version_headers(status: str, service: Service) -> Json:
-    """What every answer of a version carries that ends (RFC 9745, RFC 8594); one that says that there is too much to
-    do may not know the version. `Link` (RFC 5829) leads to the version above where that has the endpoint."""
-    version, versions = version_of(service), service.plan.versions
-    if version is None or versions is None:
-        return {}
-    text: Json = {"type": "string"}
-    dates = (("Deprecation", version.deprecated), ("Sunset", version.sunset))
-    found: Json = {name: {"required": status < "500", "schema": text} for name, at in dates if at is not None}
+def carried_headers(status: str, route: Served | None, service: Service) -> Json:
+    """What every answer carries, but `Vary`, which is for caches; one that says that there is too much to do may not
+    know of which endpoint and version it is, nor one before its case is known what that says. `Link` (RFC 5829) leads
+    to the version above where that has the endpoint."""
+    version, versions, text = version_of(service), service.plan.versions, {"type": "string"}
+    of_version = () if version is None else version.carries
+    own, of_any_case = ((), ()) if route is None else (route.carries, service.routes[route.key].carries)
+    always = {each.name for each in (*of_version, *of_any_case)} if status < "500" else set()
+    found: Json = {each.name: {"required": each.name in always, "schema": text} for each in carried(of_version, own)}
     newest, *_ = value_of(service.contract.versioning.versions) or (None,)
-    if found and versions.by in ("path", "query") and newest is not None and newest.name != version.name:
+    ends = found.keys() & {"Deprecation", "Sunset"}
+    if (
+        versions is not None
+        and ends
+        and versions.by in ("path", "query")
+        and newest is not None
+        and newest.name != versions.current
+    ):
         found["Link"] = {"required": False, "schema": text}
     return found
 
