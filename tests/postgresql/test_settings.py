@@ -104,6 +104,20 @@ def test_what_is_answered_is_durable_or_more(stated: str, own: str) -> None:
     assert asyncio.run(shown()) == own
 
 
+@pytest.mark.parametrize(("said", "own"), [("", "off"), ("jit=on", "on"), ("jit=off", "off")])
+def test_no_statement_is_compiled_unless_the_operator_says_so(said: str, own: str) -> None:
+    url = settled(server.database(), "jit = on")
+
+    async def shown() -> object:
+        link = await Link.open(url + ("&" if "?" in url else "?") + said if said else url)
+        try:
+            return await link.value("SHOW jit")
+        finally:
+            await link.close()
+
+    assert asyncio.run(shown()) == own
+
+
 _TIMEOUTS: Final = (
     "SELECT name FROM pg_settings WHERE name ~ '^(?!wal|tcp).*timeout$' AND context = 'user' AND unit = 'ms'"
 )

@@ -181,7 +181,7 @@ class Link:
                 url,
                 timeout=CONNECTING_SECONDS,
                 statement_cache_size=0,
-                server_settings=settings.POOLED if pooled else settings.of_session(bounds),
+                server_settings=settings.POOLED if pooled else settings.of_session(bounds, url),
                 # What the pooler says of a server is what it was told by the first that it knew.
                 target_session_attrs="any" if pooled else kind,
                 connection_class=_Connection,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
 
 from ninefold.runtime.store.postgresql_premises import Ask
 from ninefold.sql.fragment import literal
@@ -37,6 +38,10 @@ _AS_LONG_AS_IT_TAKES: Final = {
     "idle_in_transaction_session_timeout": "0",
 }
 
+_UNLESS_SAID: Final = {"jit": "off"}
+"""What an operator may say otherwise in the URL. What a statement costs is guessed, high where it goes through an array
+of a request, and to compile it takes seconds where to run it takes milliseconds."""
+
 _LATER: Final = "transaction_timeout = 0"
 """What a session is told once it has begun: to begin with it is an error before PostgreSQL 17."""
 
@@ -44,10 +49,11 @@ _CUTTING: Final = ("lock_timeout", "statement_timeout", "transaction_timeout")
 """Those that end a statement that is a transaction by itself, of which a pooled connection can say nothing before."""
 
 
-def of_session(bounds: Mapping[str, str]) -> dict[str, str]:
-    name = f"ninefold {os.getpid()}"
+def of_session(bounds: Mapping[str, str], url: str = "") -> dict[str, str]:
+    name, said = f"ninefold {os.getpid()}", dict(parse_qsl(urlsplit(url).query))
     own = {**OWN, **_AS_LONG_AS_IT_TAKES, "idle_session_timeout": "0"}
-    return {**POOLED, "application_name": name, **own, **bounds}
+    unsaid = {each: value for each, value in _UNLESS_SAID.items() if each not in said}
+    return {**POOLED, "application_name": name, **unsaid, **own, **bounds}
 
 
 async def set_later(connection: Any, seconds: float) -> None:
@@ -62,7 +68,8 @@ async def set_later(connection: Any, seconds: float) -> None:
 
 def of_transaction(bounds: Mapping[str, str], connection: Any) -> str:
     """What follows its beginning."""
-    own = (f"{name} = {literal(value)}" for name, value in {**_AS_LONG_AS_IT_TAKES, **bounds}.items())
+    said = {**_UNLESS_SAID, **_AS_LONG_AS_IT_TAKES, **bounds}
+    own = (f"{name} = {literal(value)}" for name, value in said.items())
     return "".join(f"; SET LOCAL {each}" for each in (*own, *((_LATER,) if _has_later(connection) else ())))
 
 
