@@ -13,6 +13,7 @@ from ninefold.diagnostics.codes import (
     NOT_A_MAPPING,
     NOT_A_PART,
     NOT_UTF_8,
+    OTHER_FORM,
     TOO_MANY,
     UNKNOWN_PART,
 )
@@ -154,6 +155,7 @@ class Form(Enum):
     PLAIN = "plain"
 
 
+_CALLED = {Form.LITERATE: "Markdown", Form.PLAIN: "YAML"}
 _ENDINGS = {".md": Form.LITERATE, ".markdown": Form.LITERATE, ".yaml": Form.PLAIN, ".yml": Form.PLAIN}
 
 
@@ -175,7 +177,32 @@ def parse(source: Source, form: Form) -> Outcome[Document]:
     """The document that a text is. Nothing is raised: what is wrong has its diagnostic, and what could be
     read around it is in the document."""
     outcome = literate(source) if form is Form.LITERATE else plain(source)
+    if (other := _in_the_other_form(source, form, outcome.value)) is not None:
+        return Outcome(outcome.value, (other,))
     return Outcome(outcome.value, _listed(in_order(outcome.diagnostics)))
+
+
+_FENCE = "\n```"
+
+
+def _in_the_other_form(source: Source, form: Form, found: Document) -> Diagnostic | None:
+    """What is wrong with a document of which the name says one form, and all that it states is in the other one."""
+    own, other = _CALLED[form], _CALLED[Form.PLAIN if form is Form.LITERATE else Form.LITERATE]
+    if any(part.present for part in found.parts) or form_of("", source.text) is form:
+        return None
+    if form is Form.PLAIN and _FENCE not in source.text:
+        return None  # headings may be comments
+    if form is Form.LITERATE:
+        stated = [each for each in plain(source).value.parts if each.facts.entries or each.statement is not None]
+        if len(stated) < _PARTS_OF_A_CONTRACT:
+            return None  # prose has colons, too
+    name = PurePath(source.name).stem + next(ending for ending, of in _ENDINGS.items() if of is not form)
+    label = Label(Span(0, 0), f"read as {own}, since its name ends so")
+    message = f"the document is {other}, and nothing of it is read"
+    return Diagnostic(OTHER_FORM, message, (label,), (f"call it `{name}`",))
+
+
+_PARTS_OF_A_CONTRACT = 2
 
 
 def _listed(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
