@@ -35,7 +35,7 @@ from ninefold.expressions.check import check
 from ninefold.expressions.reads import as_shown
 from ninefold.expressions.rows import as_value, is_as_it_was, is_reference
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Typed, Variable
+from ninefold.expressions.tree import Constant, Typed, Variable
 from ninefold.language import expressions as stated
 from ninefold.language.resources import View
 from ninefold.values import Array as ArrayType
@@ -156,12 +156,19 @@ def _taken_apart(ast: Ast, expression: stated.Expression, scope: Scope, showing:
             return Array(tuple(several_)) if len(several_) == len(items) else None
         case Conditional(condition=asked, yes=yes, no=no):
             holds = condition(replace(expression, ast=asked), scope, showing.findings)
-            one, other = inner(yes), inner(no)
+            one, other = _chosen(inner(yes)), _chosen(inner(no))
             return None if holds is None or one is None or other is None else Choice(holds, one, other)
         case Invocation(target=target, arguments=(Name() as variable, *conditions, body)) if target is not None:
             return _each(ast, variable, conditions, body, expression, scope, showing)
         case _:
             return None
+
+
+def _chosen(content: Content | None) -> Content | None:
+    """A `null` that a condition chooses shows nothing."""
+    if isinstance(content, Leaf) and content.expression == Constant(value=None, type=content.expression.type):
+        return replace(content, null_shown=False)
+    return content
 
 
 def _each(

@@ -30,7 +30,7 @@ from ninefold.expressions.check import check
 from ninefold.expressions.functions import MACROS, overloads
 from ninefold.expressions.rows import is_as_it_was
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Select, Typed, Variable, free_variables, substitute
+from ninefold.expressions.tree import Constant, Select, Typed, Variable, free_variables, substitute
 from ninefold.language.fact import Gap, Proposal, value_of
 from ninefold.language.resources import View
 from ninefold.values import Array as ArrayType
@@ -152,8 +152,11 @@ def moved(content: Content, resource: str, row: Typed) -> Content:
 
 
 def null_shown(found: Typed, showing: Showing) -> bool:
-    """Whether the schema of what is shown admits null: that of a field; anything else has no schema."""
+    """Whether null is shown where there is no value: the schema admits it, that of a field, or the template says so;
+    anything else has no schema."""
     match found:
+        case Constant(value=None):
+            return True
         case Select(operand=operand, name=name) if isinstance(operand.type, Row):
             field = showing.resources[operand.type.resource].fields.get(name)
             return field is not None and field.null_shown
