@@ -220,3 +220,20 @@ def test_of_a_number_that_json_does_not_have_nothing_else_is_said(at: tuple[int,
     assert [f"{each.code.id}: {each.message}" for each in wrong] == [
         f"NF0221: `{written}` is a number that JSON does not have"
     ]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{data: {text: note..text}}",
+        '["no te"]',
+        "{data: {inner: {text: note..text}}}",
+        "{data: {text: namespace.text}}",
+        '{data: ["no te"]}',
+    ],
+)
+def test_a_mapping_of_which_nothing_can_be_read_is_not_told_to_be_empty(body: str) -> None:
+    text = "purpose: x\nresources:\n  note: {primary key: id, fields: {id: {type: integer, on create: serial()}, text: "
+    text += f"{{type: string}}}}}}\nendpoints:\n  POST /notes: {{does: create note, body: {body}}}\n"
+    told = compile_document("note.yaml", text.encode()).diagnostics
+    assert [each.code.id for each in told if each.code.severity is Severity.ERROR] == ["NF0401"]

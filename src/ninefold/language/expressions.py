@@ -258,7 +258,9 @@ def header_values(r: Reading, node: Node, slot: Slot) -> tuple[Assignment, ...] 
 
 
 def template(r: Reading, node: Node, slot: Slot, listed: bool = False) -> Template | None:
-    """A JSON value whose leaves are expressions. A member or item that is `none` is not there."""
+    """A JSON value whose leaves are expressions. A member or item that is `none` is not there. None: nothing of it
+    can be read, which has been said."""
+    said = len(r.diagnostics)
     match node:
         case Mapping(entries=(entry,)) if entry.name == "const":
             found = expression(r, node, slot)
@@ -269,10 +271,11 @@ def template(r: Reading, node: Node, slot: Slot, listed: bool = False) -> Templa
                 value = template(r, entry.value, Slot(entry.name, slot.shape))
                 if value is not None:
                     members.append(Member(entry.name, entry.key.span, value))
-            return Members(tuple(members), node.span)
+            return Members(tuple(members), node.span) if members or len(r.diagnostics) == said else None
         case SequenceNode():
-            items = (template(r, item, slot, listed=True) for item in r.items(node, slot) or ())
-            return Items(tuple(item for item in items if item is not None), node.span)
+            read = (template(r, item, slot, listed=True) for item in r.items(node, slot) or ())
+            items = tuple(item for item in read if item is not None)
+            return Items(items, node.span) if items or len(r.diagnostics) == said else None
         case Scalar():
             leaf = expression(r, node, slot, listed)
             return None if leaf is None else Leaf(leaf)
