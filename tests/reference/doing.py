@@ -228,7 +228,7 @@ def _listed(asking: Asking, endpoint: Endpoint, work: writes.Work, page: Page) -
 
 
 def _made_cursor(asking: Asking, endpoint: Endpoint, order: SortKeys, keys: lists.Keys) -> str:
-    stands_for = (endpoint.key, asking.caller.who, order, keys)
+    stands_for = (endpoint.key, endpoint.called, asking.caller.who, order, keys)
     cursor = "cursor-" + sha256(repr((asking.of.version, stands_for)).encode()).hexdigest()[:12]
     asking.of.cursors[cursor] = stands_for
     return cursor

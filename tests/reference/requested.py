@@ -202,10 +202,10 @@ def cursor(asking: Asking, endpoint: Endpoint, page: Page) -> None:
         stands_for = asking.of.cursors.get(page.cursor)
         assert endpoint.resource is not None
         order = lists.whole_order(page.order, asking.checked.resources[endpoint.resource].primary_key)
-        if stands_for is None or stands_for[:3] != (endpoint.key, asking.caller.who, order):
+        if stands_for is None or stands_for[:4] != (endpoint.key, endpoint.called, asking.caller.who, order):
             asking.failures.append(invalid("query", pages.at or "", "format"))
         else:
-            page.after = stands_for[3]
+            page.after = stands_for[4]
 
 
 def body(asking: Asking, endpoint: Endpoint, work: writes.Work) -> bodies.Given:

@@ -277,7 +277,10 @@ LIST_NOTES = List(
         columns(total=INTEGER),
     ),
     paging=Paging("cursor", 2, maximum=3, size="limit", at="cursor"),
-    sorts=(Sort("", (1,)), Sort("-title", (1,))),
+    sorts=(
+        Sort("", (1,), bound_to=("", "note", "title text")),
+        Sort("-title", (1,), bound_to=("", "note", "-title text")),
+    ),
     filters=(FilterParameter("done", Boolean()), FilterParameter("since", TIMESTAMP)),
     sort_parameter="sort",
     response=answer(

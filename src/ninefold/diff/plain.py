@@ -15,6 +15,7 @@ from msgspec import NODEFAULT, Struct, structs
 
 from ninefold.diagnostics.place import Place
 from ninefold.language.json_schema import TELLING
+from ninefold.plan.operations import Sort
 from ninefold.plan.responses import Response
 from ninefold.plan.routes import Blocked, Parameter, Rule
 from ninefold.values.keywords import BY_NAME, EACH, SAME_VALUE
@@ -35,10 +36,10 @@ class OfStruct(dict[str, Any]):
 
 
 WORDS: Final[Mapping[type[Struct], tuple[str, ...]]] = {
-    Blocked: ("reasons",), Parameter: ("origin",), Response: ("tag_prefix",),
+    Blocked: ("reasons",), Parameter: ("origin",), Response: ("tag_prefix",), Sort: ("bound_to",),
 }  # fmt: skip
 """Members that are words for people, tell apart one contract from another, or are names in the document that no caller
-knows: which code a parameter has, conditions tell."""
+knows: which code a parameter has, conditions tell, and in which order rows are, the statement."""
 
 
 def plain(value: Any) -> Any:

@@ -324,5 +324,19 @@ def fields_read(typed: Typed, resource: str, model: Model) -> frozenset[str]:
     return frozenset(found)
 
 
+def computed_by(typed: Typed, model: Model) -> dict[str, Typed]:
+    """What the computed fields that an expression reads stand for, also those that it reads by way of others."""
+    found: dict[str, Typed] = {}
+    ahead = [typed]
+    while ahead:
+        for node in walk(ahead.pop()):
+            if isinstance(node, Select) and node.through == "computed":
+                computed = computed_of(node, model)
+                if computed is not None and (name := f"{computed[0]}.{node.name}") not in found:
+                    found[name] = computed[1]
+                    ahead.append(computed[1])
+    return found
+
+
 def _is_of(node: Select, resource: str) -> bool:
     return isinstance(node.operand, Variable) and node.operand.name == resource

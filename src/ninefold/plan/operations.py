@@ -37,11 +37,14 @@ class FilterParameter(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Sort(msgspec.Struct, frozen=True, omit_defaults=True):
     """An order of a list, with its switches `sort NAME` and `after NAME`. `keys` are the columns of the result
-    that a cursor keeps, the primary key last. `aliases`: its further names, by which it has the same cursors."""
+    that a cursor keeps, the primary key last. `aliases`: its further names, by which it has the same cursors.
+    `bound_to`: what a cursor of it is bound to, beside the endpoint and the kind of caller: all that says what its keys
+    mean; empty where pages are not reached by cursors."""
 
     name: str
     keys: tuple[int, ...]
     aliases: tuple[str, ...] = ()
+    bound_to: tuple[str, ...] = ()
 
 
 By: TypeAlias = Literal["cursor", "offset", "page", "none"]

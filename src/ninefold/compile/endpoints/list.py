@@ -19,7 +19,8 @@ from ninefold.compile.perspective import Perspective
 from ninefold.compile.requirements import of_way, parents, permission_by_way
 from ninefold.compile.which_rows import filter_parameters, filter_pieces, on_the_way, says_which
 from ninefold.diagnostics.place import Place
-from ninefold.expressions.tree import Select, Typed, Variable
+from ninefold.expressions.reads import computed_by
+from ninefold.expressions.tree import Select, Typed, Variable, words
 from ninefold.language.declaration import members
 from ninefold.language.limits import Pages
 from ninefold.plan.operations import List, Paging, Sort
@@ -93,13 +94,28 @@ def _sorted(
     for keys, (name, *aliases) in _orders(operation, resource).items():
         expressions = [(_field(resource, field), descending) for field, descending in keys]
         fragments = [(perspective.shown(each, columns.rows), each, descending) for each, descending in expressions]
-        sorts.append(Sort(name, tuple(columns.add(each) for each, _ in expressions), tuple(aliases)))
+        bound_to = _bound_to(resource, expressions, perspective) if operation.pages.by == "cursor" else ()
+        sorts.append(Sort(name, tuple(columns.add(each) for each, _ in expressions), tuple(aliases), bound_to))
         order = _order(fragments, perspective.dialect)
         orders.append(Piece(order.text, order.binds, f"sort {name}"))
         if operation.pages.by == "cursor":
             behind = " AND (" + _after(fragments, perspective.dialect) + ")"
             after.append(Piece(behind.text, behind.binds, f"after {name}"))
     return tuple(sorts), (*after, *orders)
+
+
+def _bound_to(resource: Resource, keys: Sequence[tuple[Typed, bool]], perspective: Perspective) -> tuple[str, ...]:
+    """What tells an order from every other one: the case whose list it is of, the resource, each key with its direction
+    and the type that is stored of it, and what is computed for them. It is the same on each database, and in each build
+    that makes the same of the contract."""
+    told = [perspective.case or "", resource.name]
+    for typed, descending in keys:
+        assert isinstance(typed, Select)
+        stored = perspective.stored(typed.type).__struct_config__.tag
+        told.append(f"{'-' if descending else ''}{typed.name} {stored}{' or null' if typed.type.nullable else ''}")
+    model = perspective.checked.model
+    computed = {name: made for typed, _ in keys for name, made in computed_by(typed, model).items()}
+    return (*told, *(f"{name} = {words(made)}" for name, made in computed.items()))
 
 
 def _part(operation: checked.List) -> tuple[Piece, ...]:

@@ -45,12 +45,12 @@ OF_EACH_REQUEST = frozenset((environment.PATH, "now"))
 
 
 class Call(msgspec.Struct, eq=False):
-    """An operation called by a request. `route` and `who` are what a cursor is bound to, and `identity`, where it is
-    one caller's; `body` the values of the body by field, None where it could not be read or is not valid; `valid`: what
-    is valid of it, and `wrong` the fields of which the rest is; `page` what is asked of a list. `on_current`: what is
-    stored depends on the row as it was read, which is `current`; None: there was none. `end`: which of the good
-    ends it came to. `unfit`: what refuses it if there is no row yet. `caused`: it is a part of another write, of whose
-    row the request has its conditions."""
+    """An operation called by a request. `route` and `who` are what a cursor is bound to beside its order, and
+    `identity`, where it is one caller's; `body` the values of the body by field, None where it could not be read or is
+    not valid; `valid`: what is valid of it, and `wrong` the fields of which the rest is; `page` what is asked of a
+    list. `on_current`: what is stored depends on the row as it was read, which is `current`; None: there was none.
+    `end`: which of the good ends it came to. `unfit`: what refuses it if there is no row yet. `caused`: it is a part of
+    another write, of whose row the request has its conditions."""
 
     request: Request
     env: Environment
@@ -197,16 +197,18 @@ class List:
             sort.name: tuple((index, sqlite_reader(operation.select.columns[index].type)) for index in sort.keys)
             for sort in operation.sorts
         }
+        self._bound_to = {sort.name: "\n".join(sort.bound_to) for sort in operation.sorts}
 
     def cursor(self, call: Call) -> Failure | None:
         """Open the cursor that came; a failure if it is none of ours. Its keys go to `$list`."""
         page = call.page
         if page is None or page.cursor is None:
             return None
-        keys = call.cursors.open(page.cursor, call.route, call.who, page.sort.name)
-        readers = self._keys[page.sort.name]
-        if keys is None or len(keys) != len(readers):
+        keys = call.cursors.open(page.cursor, call.route, call.who, self._bound_to[page.sort.name])
+        if keys is None:
             return self.pages.not_ours()
+        # As many as there are, each of its type: both are in what it is bound to.
+        readers = self._keys[page.sort.name]
         call.env[environment.LIST] = {
             f"k{number}": key if read is None else read(key)
             for number, (key, (_, read)) in enumerate(zip(keys, readers, strict=True))
@@ -222,7 +224,7 @@ class List:
     def perform(self, call: Call) -> Next:
         page = call.page
         assert page is not None
-        seal = call.cursors.of(call.route, call.who, page.sort.name)
+        seal = call.cursors.of(call.route, call.who, self._bound_to[page.sort.name])
         ready = self._ready(page, chosen_of(call.env), seal, self._select.chosen)
         return Wait(_selected(ready.rows, call.env), partial(self._found, call, ready))
 
@@ -281,10 +283,11 @@ class List:
         seals: Callable[[str], Seals],
     ) -> Callable[[Request, Environment], Response | None]:
         """The same for one caller's requests of this page, without a cursor; it gives None where it is refused.
-        `seals`: what seals, in an order."""
+        `seals`: what seals, bound to an order."""
         assert page is not None
         of_one = partial(self._select.of_one, "caller")
-        ready, listing = self._ready(page, chosen_of(noted), once_more(seals(page.sort.name)), of_one), _listing(page)
+        seal = once_more(seals(self._bound_to[page.sort.name]))
+        ready, listing = self._ready(page, chosen_of(noted), seal, of_one), _listing(page)
         fill, resource, heeds, judge = self._shape.fill, self.resource, self._heeds and conditions, self.judge
         (text, binds), count, head = ready.rows, ready.count, ready.head
 
