@@ -39,7 +39,7 @@ class Caller:
 class Kept:
     """A request that came with an idempotency key, and its response; `until` when."""
 
-    request: tuple[str, bytes]
+    request: tuple[str, bytes, list[str | None]]
     response: Response
     until: datetime
 

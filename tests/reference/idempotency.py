@@ -38,8 +38,13 @@ def held(asking: Asking, endpoint: Endpoint, given: bodies.Given) -> tuple[Any, 
     return (asking.caller.who, None if asking.caller.row is None else asking.caller.row.identity, endpoint.key, key)
 
 
-def whole_request(asking: Asking, endpoint: Endpoint) -> tuple[str, bytes]:
-    """What makes it the same request: path, query and body, byte for byte. A body that is not read is none."""
+def whole_request(asking: Asking, endpoint: Endpoint) -> tuple[str, bytes, list[str | None]]:
+    """What makes it the same request: path, query, body and declared headers but those of credentials, byte for byte. A
+    body that is not read is none."""
     members = asking.checked.requests_of(endpoint).unknown_members
     unread = endpoint.takes.body is None or (bodies.is_none(endpoint) and members == "ignored")
-    return (asking.sent, b"" if unread else asking.request.body or b"")
+    named = {each.name.lower() for each in endpoint.takes.headers} - {"idempotency-key"}
+    for scheme in asking.checked.schemes:
+        named.discard(scheme.parameter.lower() if scheme.where == "header" else scheme.where)
+    fields = [asking.request.headers.get(name) for name in sorted(named)]
+    return (asking.sent, b"" if unread else asking.request.body or b"", fields)

@@ -19,7 +19,7 @@ from functools import partial
 from hashlib import blake2b
 from hmac import compare_digest
 from itertools import count
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -45,6 +45,9 @@ CLEANED = 64
 
 MISMATCH = Failure("idempotency mismatch")
 IN_PROGRESS = Failure("idempotency in progress")
+
+Content: TypeAlias = bytes | tuple[tuple[bytes, bytes], ...]
+"""A part of a request; or fields of it, each with its name."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _is_string = re.compile(r'"((?:[ !#-\[\]-~]++|\\["\\])*)"').fullmatch
@@ -127,9 +130,9 @@ class Keys:
         self._in_progress: dict[bytes, bytes] = {}
         self._stored = count()
 
-    def held(self, key: str, who: str, whose: str | None, route: str, content: tuple[bytes, ...], now: int) -> Held:
+    def held(self, key: str, who: str, whose: str | None, route: str, content: tuple[Content, ...], now: int) -> Held:
         """`key`, sent by a caller to an endpoint: `whose`, of those that are `who`. `content` is what makes it the same
-        request: path, query, body. `now`: microseconds since 1970."""
+        request: path, query, body, fields. `now`: microseconds since 1970."""
         made = blake2b(_encode((who, whose, route, key)), key=self._secret).digest()
         request = blake2b(_encode(content), digest_size=32, key=made[16:32]).digest()
         # Reckoned as a number: no year is the last one.

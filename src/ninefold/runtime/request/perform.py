@@ -8,7 +8,7 @@ from functools import partial
 from typing import TypeAlias
 
 from ninefold.plan import environment
-from ninefold.runtime.messages.message import Response
+from ninefold.runtime.messages.message import Request, Response
 from ninefold.runtime.operations.call import Calling
 from ninefold.runtime.operations.constraints import Judge, Refusal
 from ninefold.runtime.operations.credentials import PasswordCheck
@@ -18,7 +18,7 @@ from ninefold.runtime.operations.sweep import Sweep
 from ninefold.runtime.operations.write import Write
 from ninefold.runtime.request.endpoints import Admission
 from ninefold.runtime.request.exchange import Asked, Exchange
-from ninefold.runtime.request.idempotency import IN_PROGRESS, MISMATCH, Held, once, opened, stored
+from ninefold.runtime.request.idempotency import HEADER, IN_PROGRESS, MISMATCH, Content, Held, once, opened, stored
 from ninefold.runtime.store.protocol import Row
 
 LetGo: TypeAlias = Callable[[], None] | None
@@ -79,12 +79,26 @@ def held_by(x: Exchange, asked: Asked) -> Held | None:
     raw, service, request = asked.content.raw, x.service, x.request
     if asked.key is None or raw is None or service.keys is None:
         return None
-    content: tuple[bytes, ...] = (request.path, request.query, raw)
+    content: tuple[Content, ...] = (request.path, request.query, raw)
     if x.endpoint.grants:  # whose token it is may stand there, and not in the body
-        content = (*content, request.headers.get("authorization", "").encode("utf-8", "surrogateescape"))
+        content = (*content, _field(request, "authorization"))
+    if x.endpoint.header_names and (fields := _fields(x)):
+        content = (*content, fields)
     caller, now = x.caller, service.sources.microseconds()
     whose = caller.identity if caller.row is None else caller.row
     return service.keys.held(asked.key, caller.who, whose, x.endpoint.scope, content, now)
+
+
+def _fields(x: Exchange) -> tuple[tuple[bytes, bytes], ...]:
+    """The declared headers that came: they may choose what is done, and with which values. By what credential the
+    caller is known says nothing of that, and a key is written in two ways."""
+    others = {HEADER.lower(), *(each.header for each in x.service.schemes)}
+    named = {each.lower() for each in x.endpoint.header_names}.difference(others) & x.request.headers.keys()
+    return tuple((name.encode(), _field(x.request, name)) for name in sorted(named))
+
+
+def _field(request: Request, name: str) -> bytes:
+    return request.headers.get(name, "").encode("utf-8", "surrogateescape")
 
 
 def _compared_first(x: Exchange, asked: Asked, admission: Admission) -> Next:
