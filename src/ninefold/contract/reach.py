@@ -12,6 +12,7 @@ from functools import cached_property
 
 from ninefold.contract.shared_types import closure, types_in
 from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import (
     MAKING_ARRAYS,
     Ast,
@@ -27,9 +28,8 @@ from ninefold.expressions.ast import (
     parts,
     variables_of,
 )
-from ninefold.language.expressions import Items, Leaf, Members, Template
+from ninefold.language.expressions import Items, Leaf, Members, Template, leaves
 from ninefold.language.fact import Gap, StatedNone, candidate_of, is_open, text_of, value_of
-from ninefold.language.requests import Body
 from ninefold.language.resources import Field, Resource
 from ninefold.language.verbs import LOG, SUBSCRIPTION
 
@@ -340,29 +340,15 @@ class Walk:
                 return rows if call.function in SAME_ITEMS else None
 
 
-def body_names(body: Body, own: str | None) -> Iterator[tuple[str, str]]:
-    """What the leaves of a body name: a field of the resource acted on, or a path `resource.field`."""
-
-    def leaf(ast: Ast) -> Iterator[tuple[str, str]]:
-        match ast:
+def body_names(template: Template, own: str | None) -> Iterator[tuple[tuple[str, ...], str, str, Span]]:
+    """What the leaves of a body name: a field of the resource acted on, or a path `resource.field`; each with the names
+    that lead to it, the resource, the field, and where it stands."""
+    for pointer, expression in leaves(template):
+        match expression.ast:
             case Name(name) if own is not None:
-                yield own, name
+                yield pointer, own, name, expression.span
             case Member(Name(resource), name):
-                yield resource, name
-
-    def walk(template: Template) -> Iterator[tuple[str, str]]:
-        match template:
-            case Leaf(expression):
-                yield from leaf(expression.ast)
-            case Members(members):
-                for member in members:
-                    yield from walk(member.value)
-            case Items(items):
-                for item in items:
-                    yield from walk(item)
-
-    if body.template is not None:
-        yield from walk(body.template)
+                yield pointer, resource, name, expression.span
 
 
 def names_in(ast: Ast) -> Iterator[str]:

@@ -373,7 +373,8 @@ class Survey:
         own = next((name for action in actions(endpoint) if (name := action.resource)), None)
         if body is None:
             return ()
-        named = body_names(body, own) if body.template is not None else self._type_members(body, own)
+        of_type = self._type_members(body, own)
+        named = of_type if body.template is None else (each[1:3] for each in body_names(body.template, own))
         return tuple(pair for pair in named if pair[1] in self.graph.fields.get(pair[0], {}))
 
     def _type_members(self, body: Body, own: str | None) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 
-from ninefold.contract.reach import names_in
+from ninefold.contract.reach import body_names, names_in
 from ninefold.contract.survey import Survey, actions
 from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
@@ -329,7 +329,8 @@ def given(survey: Survey, endpoint: Endpoint) -> tuple[Given, ...]:
         members = survey.contract.shared_types.members(stated.reference.text)
         found = (Given((each.name.text,), own, each.name.text, stated.reference.span, True) for each in members)
         return tuple(_as_called(survey, found))
-    return () if stated.template is None else tuple(_as_called(survey, _leaves_given(stated.template, own, ())))
+    named = () if stated.template is None else body_names(stated.template, own)
+    return tuple(_as_called(survey, (Given(*each) for each in named)))
 
 
 @dataclass(frozen=True)
@@ -372,25 +373,3 @@ def _as_called(survey: Survey, found: Iterable[Given]) -> Iterator[Given]:
         elif field.called is not None:
             is_its_name = each.pointer[-1:] == (each.field,)
             yield replace(each, pointer=(*each.pointer[:-1], field.called)) if is_its_name else each
-
-
-def _leaves_given(template: Template, own: str, pointer: tuple[str, ...]) -> Iterator[Given]:
-    match template:
-        case Members(members):
-            for member in members:
-                yield from _leaves_given(member.value, own, (*pointer, member.name))
-        case Items(items):
-            for item in items:
-                if isinstance(item, Leaf) and isinstance(item.expression.ast, Name):
-                    name = item.expression.ast.name
-                    yield Given((*pointer, name), own, name, item.expression.span)
-                else:
-                    yield from _leaves_given(item, own, pointer)
-        case Leaf(expression):
-            match expression.ast:
-                case Name(name=name):
-                    yield Given(pointer, own, name, expression.span)
-                case Member(operand=Name(name=root), name=name):
-                    yield Given(pointer, root, name, expression.span)
-                case _:
-                    pass

@@ -13,7 +13,7 @@ from ninefold.diff.changes import Change
 from ninefold.expressions import ast
 from ninefold.language.effects import Effect
 from ninefold.language.endpoints import Endpoint
-from ninefold.language.expressions import Expression, Items, Leaf, Members, Template, expressions_in
+from ninefold.language.expressions import Expression, Template, expressions_in, leaves
 from ninefold.language.fact import Name, value_of
 from ninefold.language.key import Side
 from ninefold.language.resources import Resource, View
@@ -176,15 +176,8 @@ class Flows:
     # What an expression reads.
 
     def template(self, said: Template, rows: dict[str, str], own: str | None) -> Iterator[OfField]:
-        match said:
-            case Members(members):
-                for each in members:
-                    yield from self.template(each.value, rows, own)
-            case Items(items):
-                for item in items:
-                    yield from self.template(item, rows, own)
-            case Leaf(expression):
-                yield from self.read(expression.ast, rows, own, whole=True)
+        for _, expression in leaves(said):
+            yield from self.read(expression.ast, rows, own, whole=True)
 
     def _of(self, said: Expression, own: str | None, this: str | None = None) -> Iterator[OfField]:
         rows = dict(self.graph.rows) if this is None else {**self.graph.rows, "this": this}

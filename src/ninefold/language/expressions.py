@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Final, TypeAlias
 
 from ninefold.diagnostics import regex
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Const, Problem
 from ninefold.expressions.ast import Name as AstName
@@ -76,6 +76,32 @@ class Items:
 
 
 Template: TypeAlias = Leaf | Members | Items
+
+
+def leaves(template: Template, pointer: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Expression]]:
+    """The expressions of a template, each with the names of the members that lead to it. An item of a list that is a
+    name stands for a member that is called so."""
+    match template:
+        case Members(members):
+            for member in members:
+                yield from leaves(member.value, (*pointer, member.name))
+        case Items(items):
+            for item in items:
+                name = item.expression.ast if isinstance(item, Leaf) else None
+                yield from leaves(item, (*pointer, name.name) if isinstance(name, AstName) else pointer)
+        case Leaf(expression):
+            yield pointer, expression
+
+
+def with_leaves(template: Template, change: Callable[[Expression], Expression]) -> Template:
+    """A template with other expressions in its leaves."""
+    match template:
+        case Members(members):
+            return replace(template, members=tuple(replace(m, value=with_leaves(m.value, change)) for m in members))
+        case Items(items):
+            return replace(template, items=tuple(with_leaves(item, change) for item in items))
+        case Leaf(expression):
+            return Leaf(change(expression))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from ninefold.expressions.ast import Ast
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.errors import ErrorCode
 from ninefold.language.events import EventKind
-from ninefold.language.expressions import Assignment, Items, Leaf, Member, Members, Template
+from ninefold.language.expressions import Assignment, Items, Leaf, Member, Members, Template, with_leaves
 from ninefold.language.fact import Fact, Name, Shown, value_of
 from ninefold.language.parameters import Expanded, Parameter, SortKey
 from ninefold.language.resources import Resource, View
@@ -238,11 +238,4 @@ class _Reading:
         )
 
     def template(self, template: Template, rows: Rows) -> Template:
-        match template:
-            case Members(members):
-                shown = tuple(replace(each, value=self.template(each.value, rows)) for each in members)
-                return replace(template, members=shown)
-            case Items(items):
-                return replace(template, items=tuple(self.template(item, rows) for item in items))
-            case Leaf(expression):
-                return Leaf(self.read.expression(expression, rows))
+        return with_leaves(template, lambda each: self.read.expression(each, rows))
