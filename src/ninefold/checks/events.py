@@ -19,6 +19,7 @@ from ninefold.checks.subscriptions import has_subscriptions
 from ninefold.diagnostics.codes import (
     KIND_NOT_TOLD,
     SAYS_NOTHING,
+    SIGNS_FOR_NOBODY,
     TIMER_WITHOUT_REQUEST,
     TWO_MEANINGS,
     TWO_RECEIVERS,
@@ -27,7 +28,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import reads_member
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Constant, Typed
+from ninefold.expressions.tree import Call, Constant, Select, Typed
 from ninefold.language import events as stated
 from ninefold.language.actions import Action
 from ninefold.language.declaration import said
@@ -266,7 +267,33 @@ def check_subscribers(
     if not signed and isinstance(webhooks.secret, Shown):
         message = "`secret` says nothing where deliveries are not signed"
         findings.say(SAYS_NOTHING, message, Label(webhooks.secret.span, "signs nothing"))
+    if secret is not None and isinstance(webhooks.secret, Shown) and _is_prefixed_token(secret, resource):
+        findings.say(
+            SIGNS_FOR_NOBODY,
+            "receivers that verify by a library of Standard Webhooks do not read this secret",
+            Label(webhooks.secret.span, "`whsec_` and a `token()`: base64 for URLs"),
+            help=(f"make it of `{LIKE_BASE64}`",),
+        )
     return Subscribers(resource.name, where, url, secret)
+
+
+LIKE_BASE64 = "'whsec_' + random(32)"
+"""Small letters and digits, four by four: base64 of 24 bytes, in whatever alphabet it is read."""
+
+
+def _is_prefixed_token(found: Typed, resource: Resource) -> bool:
+    """Whether it is `'whsec_' + token()`, there or as fields of a row are given it on create."""
+    match _as_made(found, resource):
+        case Call("+", [Constant("whsec_"), token]):
+            made = _as_made(token, resource)
+            return isinstance(made, Call) and made.function == "token"
+    return False
+
+
+def _as_made(found: Typed, resource: Resource) -> Typed:
+    if not isinstance(found, Select) or found.through != "field":
+        return found
+    return resource.fields[found.name].on_create or found
 
 
 def _of_row(
