@@ -16,7 +16,9 @@ from tests.parts import in_two_versions
 from tests.postgresql import server
 from tests.waiting import until
 
+from ninefold.checks.events import LIKE_BASE64
 from ninefold.cli import main
+from ninefold.runtime import unanswered
 
 pytestmark = pytest.mark.serves
 
@@ -155,20 +157,81 @@ def test_rows_that_are_stopped_or_deleted_are_told_nothing(service: Running) -> 
 @pytest.mark.parametrize(
     ("url", "key", "why"),
     [
-        ("ftp://example.com/", KEY, "the row has no address of http or https"),
-        ("http://me:pass@127.0.0.1/", KEY, "the row has no address of http or https"),
-        ("http://[::1", KEY, "the row has no address of http or https"),
+        ("", KEY, "the row has no address"),
+        ("ftp://example.com/", KEY, unanswered.OF_HTTP),
+        ("http://me:pass@127.0.0.1/", KEY, unanswered.OF_NOBODY),
+        ("http://[::1", KEY, unanswered.NO_URL),
+        ("http://2130706433/", KEY, unanswered.NUMBER),
+        ("http://127.0.0.1:99999/", KEY, unanswered.PORT),
+        ("http://10.9.8.7/", KEY, "the address is not one of the public internet, and no --allow-private admits it"),
         ("http://127.0.0.1:1/", None, "the row has no secret to sign with"),
-        ("http://127.0.0.1:1/", "whsec_***", "the row has no secret to sign with"),
+        ("http://127.0.0.1:1/", "", "the row has no secret to sign with"),
+        ("http://127.0.0.1:1/", "whsec_***", "the row's secret begins with `whsec_`, and is not base64 behind it"),
+        ("http://127.0.0.1:1/", "whsec_abcde", "the row's secret begins with `whsec_`, and is not base64 behind it"),
     ],
 )
 def test_a_row_that_says_nothing_to_deliver_to_is_given_up(
-    service: Running, url: str, key: str | None, why: str
+    service: Running, url: str, key: str | None, why: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     ann = service.person("Ann")
     id = hook(service, ann, url, "note.written", key=key)
     service.note(ann, "tea")
     until_left(service, [(str(id), 1, 3, why)])
+    said = [
+        f"deliveries to hook {id} fail, and are tried again: {why}",
+        f"the delivery of event 1 to hook {id} is given up after attempt 3: {why}",
+    ]
+    until(lambda: told(caplog) == said, lambda: told(caplog))
+
+
+def told(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [each.getMessage() for each in caplog.records if each.name == "ninefold.delivery"]
+
+
+@pytest.mark.parametrize(
+    ("key", "read"),
+    [
+        ("whsec_" + "abcd1234" * 4, "abcd1234" * 4),
+        ("whsec_-_abcd1234-_abcd1234-_abcd1234ab", "+/abcd1234+/abcd1234+/abcd1234ab"),
+        ("whsec_" + "-_ab" * 8 + "abc", "+/ab" * 8 + "abc="),
+        ("whsec_" + "abcd" * 8 + "ab", "abcd" * 8 + "ab=="),
+        ("whsec_" + "abcd" * 8 + "ab==", "abcd" * 8 + "ab=="),
+    ],
+)
+def test_a_secret_is_base64_of_any_kind(place: Path | str, key: str, read: str) -> None:
+    with running(place, CONTRACT_OF_ROWS) as service, receiving() as receiver:
+        ann = service.person("Ann")
+        hook(service, ann, receiver.url, "note.written", key=key)
+        service.note(ann, "tea")
+        [came] = receiver.until(1)
+    Webhook(read).verify(came.body, came.headers)
+
+
+def test_the_secret_that_the_reference_recommends_is_verified_as_it_is_shown(place: Path | str) -> None:
+    contract = CONTRACT_OF_ROWS.replace(
+        'key: {type: [string, "null"]}', f"""key: {{type: string, on create: "{LIKE_BASE64}"}}"""
+    ).replace("body: [url, key, kinds]", "body: [url, kinds]")
+    with running(place, contract) as service, receiving() as receiver:
+        ann = service.person("Ann")
+        made = service.http.post("/hooks", json={"url": receiver.url, "kinds": ["note.written"]}, headers=ann)
+        service.note(ann, "tea")
+        [came] = receiver.until(1)
+    Webhook(made.json()["key"]).verify(came.body, came.headers)
+
+
+def test_the_log_says_once_that_a_receiver_fails_until_something_arrives(
+    service: Running, caplog: pytest.LogCaptureFixture
+) -> None:
+    ann = service.person("Ann")
+    with receiving(lambda number: Answer(500 if number in (0, 1, 3) else 204)) as receiver:
+        id = hook(service, ann, receiver.url, "note.written")
+        service.note(ann, "tea")
+        receiver.until(3)
+        until_left(service, [])
+        service.note(ann, "milk")
+        receiver.until(5)
+        until_left(service, [])
+    assert told(caplog) == [f"deliveries to hook {id} fail, and are tried again: answered 500"] * 2
 
 
 def test_what_waits_for_a_receiver_that_is_gone_is_given_up_until_the_operator_says_otherwise(

@@ -19,6 +19,7 @@ from tests.events.receiver import Answer, receiving
 from tests.events.service import Running, running
 from tests.waiting import until
 
+from ninefold.runtime.background.sender import REFUSED
 from ninefold.runtime.sources import Sources
 from ninefold.runtime.store import reads
 from ninefold.runtime.store.protocol import Row
@@ -174,7 +175,7 @@ def test_private_addresses_are_refused_unless_they_are_allowed(tmp_path: Path) -
             service.subscribe(ann, f"http://localhost:{port}")
             service.subscribe(ann, f"http://[::ffff:127.0.0.1]:{port}")
             service.note(ann, "tea")
-            until_left(service, [(1, 3, "the address is refused")] * 3)
+            until_left(service, [(1, 3, REFUSED)] * 3)
             assert receiver.came == []
 
 

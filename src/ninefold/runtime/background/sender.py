@@ -21,7 +21,6 @@ from importlib import import_module
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -33,6 +32,7 @@ from ninefold.runtime.request.schemes import Scheme
 from ninefold.runtime.request.service import Service
 from ninefold.runtime.store.protocol import Database, Row, Stored
 from ninefold.runtime.store.statements import Prepared
+from ninefold.runtime.unanswered import unanswered, unfit
 from ninefold.sql import events as sql
 
 if TYPE_CHECKING:
@@ -106,6 +106,14 @@ READ_BYTES = 64 * 1024
 
 LONGEST_PAUSE = 24 * 60 * 60.0
 """Seconds that a receiver may ask to be left alone for."""
+
+REFUSED = "the address is not one of the public internet, and no --allow-private admits it"
+
+NO_ADDRESS = "the row has no address"
+
+NO_SECRET = "the row has no secret to sign with"
+
+NO_BASE64 = f"the row's secret begins with `{signing.PREFIX}`, and is not base64 behind it"
 
 _SLOW = frozenset((429, 502, 503, 504))
 """Statuses by which a receiver, or what stands before it, says that it has too much to do."""
@@ -189,6 +197,8 @@ class Sender:
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes) -> Outcome:
         """One attempt. Raises nothing but CancelledError."""
+        if (why := unfit(url)) is not None:
+            return Failed(why)
         session = self._session or await self._open()
         import aiohttp
 
@@ -199,11 +209,8 @@ class Sender:
                 return outcome
         except TimeoutError:
             return Failed("no answer in time")
-        except aiohttp.ClientConnectorError as error:
-            return Failed("the address is refused" if _is_refused(error) else "no connection")
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            # What these say may hold what the receiver wrote.
-            return Failed(type(error).__name__)
+            return Failed(REFUSED if _is_refused(error) else unanswered(error))
 
 
 async def _read(response: aiohttp.ClientResponse) -> None:
@@ -341,21 +348,14 @@ class OfRows:
         if not found:
             return None
         url, written = found[0]
-        secret = signing.read(written) if isinstance(written, str) else None
-        if secret is None and self._signed:
-            return Failed("the row has no secret to sign with")
-        if not isinstance(url, str) or not _is_address(url):
-            return Failed("the row has no address of http or https")
-        return Receiver(url, () if secret is None else (secret,))
-
-
-def _is_address(url: str) -> bool:
-    """Whether it is http or https, with a host, and without anybody's name or password."""
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
-    except ValueError:
-        return False
+        if not isinstance(url, str) or not url:
+            return Failed(NO_ADDRESS)
+        if not self._signed:
+            return Receiver(url, ())
+        if not isinstance(written, str) or written in ("", signing.PREFIX):
+            return Failed(NO_SECRET)
+        secret = signing.read(written)
+        return Failed(NO_BASE64) if secret is None else Receiver(url, (secret,))
 
 
 async def rows(database: Database, text: str, binds: Sequence[Stored]) -> list[Row]:

@@ -58,6 +58,12 @@ TOGETHER = 0.002
 ENDING = 2.0
 """Seconds that attempts under way have when the service stops."""
 
+FAILING = 1024
+"""Receivers of which it is remembered that the log says they fail. Beyond these it says it again."""
+
+LONGEST_NAME = 256
+"""Characters of a receiver's primary key that a line of the log has: somebody else may have chosen it."""
+
 AFTER_FAILURE = 1.0
 """Seconds after which what the database refused is tried again."""
 
@@ -86,6 +92,7 @@ class Webhooks:
         )
         self._headers = None if webhooks.headers is None else Prepared(webhooks.headers.select)
         self._names = () if webhooks.headers is None else webhooks.headers.names
+        self._to = "subscription" if webhooks.to is None else webhooks.to.resource
         self._of_rows = webhooks.to is not None
         """A row may say another address the next time: nobody is done with it for good."""
         self._service = service
@@ -96,6 +103,7 @@ class Webhooks:
         self._unversioned = unversioned
         self._under_way: defaultdict[str, set[int]] = defaultdict(set)
         self._tasks: set[Task[None]] = set()
+        self._failing: set[str] = set()
         self._room = asyncio.Event()
 
     async def run(self, bell: Bell) -> None:
@@ -204,6 +212,7 @@ class Webhooks:
             await self._database.transact(
                 lambda session: self._settle(session, subscription, int(str(position)), same, made, outcome)
             )
+            self._log(subscription, int(str(position)), made, outcome)
         except Unavailable as error:
             # What could not be noted is sent again: at least once is what is promised.
             log.warning("a delivery could not be noted: %s", error)
@@ -211,6 +220,24 @@ class Webhooks:
         except Exception as error:
             log.error("a delivery failed", exc_info=error)
             await asyncio.sleep(AFTER_FAILURE)
+
+    def _log(self, subscription: str, position: int, attempts: int, outcome: Outcome) -> None:
+        """Tell whoever runs the service of what is given up, and of a receiver that begins to fail: once, until
+        something arrives there. No address, no secret and nothing that was sent is told."""
+        named = subscription if len(subscription) <= LONGEST_NAME else subscription[:LONGEST_NAME] + "…"
+        match outcome:
+            case Delivered():
+                self._failing.discard(subscription)
+            case Gone():
+                log.warning("all that waits for %s %s is given up: it is gone (410)", self._to, named)
+            case Failed(why) if attempts >= self._attempts:
+                tried = f"event {position} to {self._to} {named}"
+                log.warning("the delivery of %s is given up after attempt %d: %s", tried, attempts, why)
+            case Failed(why) if subscription not in self._failing:
+                if len(self._failing) >= FAILING:
+                    self._failing.clear()
+                self._failing.add(subscription)
+                log.warning("deliveries to %s %s fail, and are tried again: %s", self._to, named, why)
 
     async def _said(self, subscription: str, position: int, event: Logged, resource: str) -> dict[str, str]:
         """The headers that the contract gives this delivery. Raises Unavailable."""

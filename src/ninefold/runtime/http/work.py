@@ -37,6 +37,7 @@ from ninefold.runtime.http.capacity import Capacity
 from ninefold.runtime.http.garbage import Garbage
 from ninefold.runtime.operations.credentials import LANES
 from ninefold.runtime.operations.flow import AT_ONCE, Failed, Fetch, Fetched, Gave, Invoke, Take, Unreachable
+from ninefold.runtime.unanswered import OF_NOBODY, unanswered, unfit
 
 if TYPE_CHECKING:
     import aiohttp
@@ -198,6 +199,9 @@ the event loop then: most services fetch nothing before they have answered many 
 
 
 async def _fetch(url: str) -> Fetched | Unreachable:
+    why = unfit(url)
+    if why is not None and why != OF_NOBODY:
+        return Unreachable(why)
     for module in _LOADED_FIRST:
         await asyncio.to_thread(import_module, module)
     import aiohttp
@@ -227,11 +231,8 @@ async def _fetch(url: str) -> Fetched | Unreachable:
             return Fetched(body, kept_seconds(response.headers.getall("cache-control", [])))
     except TimeoutError:
         return Unreachable(f"no answer within {SECONDS:.0f} seconds")
-    except aiohttp.ClientConnectorError:
-        return Unreachable("no connection")
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        # What these say may hold what the other side wrote.
-        return Unreachable(type(error).__name__)
+        return Unreachable(unanswered(error))
 
 
 async def _read(content: aiohttp.StreamReader) -> bytes | None:

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 
 PREFIX = "whsec_"
 
+_OF_URLS = str.maketrans("-_", "+/")
+
 
 def signing_key(key: bytes) -> bytes:
     """From the service's secret to the one that all signing secrets are made of."""
@@ -30,11 +32,13 @@ def written(secret: bytes) -> str:
 
 
 def read(text: str) -> bytes | None:
-    """The secret that a text is: as Standard Webhooks writes it, else the text itself. None: it is none."""
+    """The secret that a text is: the text itself, or what is base64 behind the prefix, also by the alphabet of URLs
+    and without padding. Standard Webhooks writes neither of these two, and who makes secrets does. None: it is none."""
     if not text.startswith(PREFIX):
         return text.encode() or None
+    digits = text[len(PREFIX) :].rstrip("=").translate(_OF_URLS)
     try:
-        return b64decode(text[len(PREFIX) :], validate=True) or None
+        return b64decode(digits + "=" * (-len(digits) % 4), validate=True) or None
     except ValueError:
         return None
 
