@@ -17,6 +17,7 @@ from ninefold.expressions.ast import (
     Conditional,
     Invocation,
     ListLiteral,
+    Literal,
     MapLiteral,
     Member,
     Name,
@@ -240,17 +241,21 @@ def is_meant_as_view(ast: Ast) -> bool:
 
 
 def chooses(ast: Ast, scope: Scope, showing: Showing) -> bool:
-    """Whether one of several templates is chosen within, but for the items of an array: those are an expression where
-    no row has a part in them."""
+    """Whether one of several templates is chosen within, or a member says `null`, but for the items of an array: those
+    are an expression where no row has a part in them."""
     match ast:
         case Conditional():
             return is_template(ast, scope, showing)
         case MapLiteral(entries=entries):
-            return any(chooses(value, scope, showing) for _, value in entries)
+            return any(_says_null(value) or chooses(value, scope, showing) for _, value in entries)
         case ListLiteral(items=items):
             return any(chooses(item, scope, showing) for item in items)
         case _:
             return False
+
+
+def _says_null(ast: Ast) -> bool:
+    return isinstance(ast, Literal) and ast.value is None
 
 
 def is_of_the_request(ast: Ast, scope: Scope) -> bool:
