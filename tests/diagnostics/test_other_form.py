@@ -35,6 +35,9 @@ def test_a_contract_by_the_other_ending_is_told_once(path: Path) -> None:
         ("notes.md", "# Notes\n\nlimits: those that we know.\n\nevents: many\n"),
         ("notes.md", "limits: none\n"),
         ("notes.md", ""),
+        # All of it in one block, below no heading of a part: Markdown, of which other things are told.
+        ("notes.md", "# Notes\n\n## All\n\n```yaml\nevents: none\nlimits: none\n```\n"),
+        ("notes.md", "```yaml\nevents: none\nlimits: none\n```\n"),
         ("notes.yaml", "# Notes\n\n## 6. Events\n\n## 8. Limits\n"),
         ("notes.yaml", "## 6. Events\nevents: none\n"),
         ("notes.yaml", "events: {a: \"\n```yaml\n\"}\n"),
@@ -42,6 +45,10 @@ def test_a_contract_by_the_other_ending_is_told_once(path: Path) -> None:
 )  # fmt: skip
 def test_what_may_be_meant_as_it_is_called_is_read_so(name: str, text: str) -> None:
     assert "NF0119" not in codes(name, text)
+
+
+def test_blocks_between_tildes_are_blocks() -> None:
+    assert codes("notes.yaml", "# Notes\n\n## 8. Limits\n\n~~~yaml\nrates: none\n~~~\n") == ["NF0119"]
 
 
 def test_the_ending_that_is_meant_is_told() -> None:

@@ -182,7 +182,8 @@ def parse(source: Source, form: Form) -> Outcome[Document]:
     return Outcome(outcome.value, _listed(in_order(outcome.diagnostics)))
 
 
-_FENCE = "\n```"
+_FENCES = ("```", "~~~")
+"""How a line begins that Markdown has and YAML has not."""
 
 
 def _in_the_other_form(source: Source, form: Form, found: Document) -> Diagnostic | None:
@@ -190,8 +191,9 @@ def _in_the_other_form(source: Source, form: Form, found: Document) -> Diagnosti
     own, other = _CALLED[form], _CALLED[Form.PLAIN if form is Form.LITERATE else Form.LITERATE]
     if any(part.present for part in found.parts) or form_of("", source.text) is form:
         return None
-    if form is Form.PLAIN and _FENCE not in source.text:
-        return None  # headings may be comments
+    fenced = any(line.startswith(_FENCES) for line in source.text.splitlines())
+    if fenced is (form is Form.LITERATE):
+        return None  # headings may be comments; what stands in a block is Markdown, below no heading of a part
     if form is Form.LITERATE:
         stated = [each for each in plain(source).value.parts if each.facts.entries or each.statement is not None]
         if len(stated) < _PARTS_OF_A_CONTRACT:
