@@ -124,6 +124,17 @@ def test_only_the_adapter_has_coroutines() -> None:
     assert found == []
 
 
+def test_nothing_is_forgotten_as_a_whole_because_it_is_full() -> None:
+    """`if len(kept) >= MOST: kept.clear()`, of whatever the runtime keeps (`ninefold.runtime.cache`)."""
+    emptied = [
+        f"{named(path)}:{node.lineno}"
+        for path in modules_of(("runtime",))
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.If) and "len(" in ast.unparse(node.test) and ".clear()" in ast.unparse(node.body[0])
+    ]
+    assert emptied == []
+
+
 def test_all_that_is_kept_is_text() -> None:
     """No package, database or picture comes into the repository by the way."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=PACKAGE.parents[1], capture_output=True, check=False).stdout

@@ -34,6 +34,7 @@ from ninefold.runtime.background.sender import (
     Sender,
     rows,
 )
+from ninefold.runtime.cache import Cache
 from ninefold.runtime.messages.message import stated_value
 from ninefold.runtime.operations import signing
 from ninefold.runtime.operations.events import Form, Logged, happened, lane
@@ -59,7 +60,7 @@ ENDING = 2.0
 """Seconds that attempts under way have when the service stops."""
 
 FAILING = 1024
-"""Receivers of which it is remembered that the log says they fail. Beyond these it says it again."""
+"""Receivers of which it is remembered whether the log says that they fail. Of others it says so again."""
 
 LONGEST_NAME = 256
 """Characters of a receiver's primary key that a line of the log has: somebody else may have chosen it."""
@@ -103,7 +104,7 @@ class Webhooks:
         self._unversioned = unversioned
         self._under_way: defaultdict[str, set[int]] = defaultdict(set)
         self._tasks: set[Task[None]] = set()
-        self._failing: set[str] = set()
+        self._failing = Cache[str, bool](FAILING)
         self._room = asyncio.Event()
 
     async def run(self, bell: Bell) -> None:
@@ -227,16 +228,15 @@ class Webhooks:
         named = subscription if len(subscription) <= LONGEST_NAME else subscription[:LONGEST_NAME] + "…"
         match outcome:
             case Delivered():
-                self._failing.discard(subscription)
+                if subscription in self._failing:
+                    self._failing.keep(subscription, False)
             case Gone():
                 log.warning("all that waits for %s %s is given up: it is gone (410)", self._to, named)
             case Failed(why) if attempts >= self._attempts:
                 tried = f"event {position} to {self._to} {named}"
                 log.warning("the delivery of %s is given up after attempt %d: %s", tried, attempts, why)
-            case Failed(why) if subscription not in self._failing:
-                if len(self._failing) >= FAILING:
-                    self._failing.clear()
-                self._failing.add(subscription)
+            case Failed(why) if not self._failing.get(subscription):
+                self._failing.keep(subscription, True)
                 log.warning("deliveries to %s %s fail, and are tried again: %s", self._to, named, why)
 
     async def _said(self, subscription: str, position: int, event: Logged, resource: str) -> dict[str, str]:
