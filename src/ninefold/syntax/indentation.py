@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import takewhile
 
 from ninefold.diagnostics.codes import INDENTATION
@@ -12,9 +12,14 @@ from ninefold.syntax.excerpt import Mark, Outdent, Problem, Repair, Space
 from ninefold.syntax.stretches import blank_from, indentation, line_end, line_start
 
 
+def _column(text: str, at: int) -> int:
+    """That in which the line of `at` begins."""
+    return indentation(text, line_start(text, at))
+
+
 def moved(text: str, at: int, above: int) -> Repair | None:
     """The line of `at`, and those below it that are indented as far, in the column of what stands at `text[above]`."""
-    by = indentation(text, line_start(text, at)) - indentation(text, line_start(text, above))
+    by = _column(text, at) - _column(text, above)
     return outdented(text, at, by) if by > 0 else blank_from(text, at, siblings=True)
 
 
@@ -46,7 +51,8 @@ def between_columns(text: str, at: int, since: int) -> Problem | None:
     right than those around them, which begin at `since`: it, or the first entry above it, was meant to stand beside the
     others. None: it was hardly meant so."""
     own, outer = _column(text, at), _column(text, since)
-    above = list(takewhile(lambda line: line.column > own, reversed([*_lines(text, line_start(text, since), at)][:-1])))
+    before = [*_lines(text, line_start(text, since), line_start(text, at))]
+    above = list(takewhile(lambda line: line.column > own, reversed(before)))
     if own <= outer or not above:
         return None
     inner = min(line.column for line in above)
@@ -58,7 +64,8 @@ def between_columns(text: str, at: int, since: int) -> Problem | None:
         other = Mark(at, at + 1, "the entries stand in this column")
         repair = outdented(text, first.start, inner - own, this.start)
         return Problem(INDENTATION, "the indentation of a line fits nothing below it", (line, other), (), repair)
-    if not _stands_inside(this, below, text, outer, inner):
+    within = below[0].column if below and this.content.endswith(":") else -1
+    if not _stands_inside(this, within, follows, text, outer, inner):
         return None
     line = Mark(at, line_end(text, at), "indented less than what comes above it")
     other = Mark(first.start + inner, first.start + inner + 1, "the entries stand in this column")
@@ -66,21 +73,17 @@ def between_columns(text: str, at: int, since: int) -> Problem | None:
     return Problem(INDENTATION, message, (line, other), (), Space(at, inner - own))
 
 
-def _stands_inside(this: _Line, below: Sequence[_Line], text: str, outer: int, inner: int) -> bool:
-    """Whether a line was meant to stand in the column `inner`, and not in `outer`."""
-    within = below[0].column if below and this.content.endswith(":") else -1
+def _stands_inside(this: _Line, within: int, follows: int, text: str, outer: int, inner: int) -> bool:
+    """Whether a line was meant to stand in the column `inner`, and not in `outer`. `within`: the column of what it
+    holds in lines of its own, `follows`: of what comes behind that; -1: there is none."""
     if within == inner:
         return False  # it would have no value there
-    if inner == next((line.column for line in below if line.column <= inner), -1):
+    if follows == inner:
         return True
     if inner - this.column != this.column - outer:
         return inner - this.column < this.column - outer
     alike = {line.column for line in _lines(text) if line.key == this.key} & {inner, outer}
     return alike == {inner} if len(alike) == 1 else within - inner == inner - outer
-
-
-def _column(text: str, at: int) -> int:
-    return indentation(text, line_start(text, at))
 
 
 def first_line(text: str, at: int) -> Problem | None:
@@ -89,7 +92,7 @@ def first_line(text: str, at: int) -> Problem | None:
     below = [indentation(line, 0) for line in text[line_start(text, at) :].splitlines() if line.strip()]
     if not below or text[at : at + 1] in ("", "}", "]"):
         return None  # below it are at most characters that are white space to Python and none to YAML
-    by = indentation(text, line_start(text, first)) - min(below)
+    by = _column(text, first) - min(below)
     if by <= 0:
         return None
     line = Mark(first, line_end(text, first), "indented further than what comes below it")
@@ -104,7 +107,7 @@ def outdented(text: str, at: int, by: int, end: int | None = None) -> Outdent:
     and those below it up to `end`, or as long as they are indented as far, by so many characters."""
     start, stop = line_start(text, at), line_end(text, at)
     own, rest = indentation(text, start), text[stop:].lstrip()
-    below = indentation(text, line_start(text, len(text) - len(rest)))
+    below = _column(text, len(text) - len(rest))
     if text[start:stop].rstrip().endswith(":") and rest and below <= own:
         above = (line for line in reversed(text[:start].splitlines()) if line.strip())
         column = next((found for line in above if (found := indentation(line, 0)) < below), 0)
