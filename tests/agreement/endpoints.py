@@ -214,7 +214,8 @@ def showing(maker: Maker, made: Made) -> Any:
             if made.references and maker.often(0.6):
                 reference, target = maker.random.choice(list(made.references.items()))
                 field_ = maker.random.choice(list(maker.made[target].kinds))
-                members["through"] = f"{name}.{reference}.{field_}"
+                through = f"{name}.{reference}.{field_}"
+                members["through"] = f"nullable(has({through}) ? {through} : null)" if len(field_) == 2 else through
             return members
         case 1:
             return {"it": name, "at": "now"} if maker.often(0.5) else {"it": name}

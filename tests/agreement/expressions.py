@@ -13,7 +13,8 @@ from typing import Final
 from ninefold.expressions.ast import Problem
 from ninefold.expressions.check import check
 from ninefold.expressions.choices import choices
-from ninefold.expressions.functions import MACROS, SPECIAL, TABLE, Overload
+from ninefold.expressions.forms import MACROS, SPECIAL
+from ninefold.expressions.functions import TABLE, Overload
 from ninefold.expressions.parse import parse
 from ninefold.expressions.reads import is_pure
 from ninefold.expressions.scope import Model, Scope, fits

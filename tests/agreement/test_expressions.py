@@ -17,7 +17,7 @@ from tests.reference.messages import Request
 from tests.slices import many, some
 
 from ninefold.diagnostics.diagnostic import has_errors
-from ninefold.expressions.functions import SPECIAL
+from ninefold.expressions.forms import SPECIAL
 
 ROUND = -(-len(DECLARED) // MOST)
 """Contracts in which whatever is declared comes once."""

@@ -24,10 +24,14 @@ OF_TEXTS: Final = {
     "choice": "A.map(x, x == 'b' ? null : {'a': x})",
     "made": "A.filter(x, x > 'a').map(x, {'size': size(x), 'first': x == 'b'})",
     "once": "A.distinct().sort().map(x, {'t': x})",
+    "null": "A.map(x, {'n': null, 't': nullable(x == 'b' ? null : x), 'in': {'n': null, 't': x == 'b' ? null : x}})",
+    "null in a list": "A.map(x, [{'n': null, 't': nullable(x == 'c' ? null : x)}])",
+    "null of some": "A.map(x, x == 'b' ? {'n': null} : {'t': nullable(x == 'a' ? null : x), 'n': x})",
 }
 OF_PAIRS: Final = {
     "members": "A.map(o, {'k': o.k, 'w': o.v + 1})",
     "fails": "A.map(o, {'k': 10 / o.v})",
+    "fails as null": "A.map(o, {'k': nullable(10 / o.v), 'n': null, 'gone': o.k})",
     "asked": "A.map(o, {'there': has(o.k), 'is': o.k == 'x'})",
     "filter": "A.filter(o, o.v > 1).map(o, {'k': o.k})",
     "kept": "A.filter(o, has(o.v) && o.v > 1).map(o, {'k': o.k})",
@@ -41,6 +45,7 @@ OF_ROWS: Final = {
     "view": "short(item.parts)",
     "view of some": "short(item.parts.filter(p, p.n > 1))",
     "view of one": "item.parts.map(p, short(p))",
+    "null": "item.parts.map(p, {'n': nullable(p.n), 'of': nullable(6 / p.n), 'open': p.open, 'no': null})",
 }
 
 

@@ -108,7 +108,7 @@ def test_what_is_neither_a_file_nor_a_code(said: pytest.CaptureFixture[str]) -> 
         ("replace", "Functions: docs/expressions.md#functions", "the verb `replace` is now `put`"),
         ("sortBy", "Macros: docs/expressions.md#macros", "nulls last"),
         ("uniqueItems", "Schemas: docs/reference/schemas.md#schemas", "Whether all items differ."),
-        ("nullable", "Schemas: docs/reference/schemas.md#schemas", 'type: [string, "null"]'),
+        ("nullable", "What templates have: docs/expressions.md#what-templates-have", 'type: [string, "null"]'),
     ],
 )
 def test_a_word_is_explained_as_the_reference_does(

@@ -26,7 +26,8 @@ from ninefold.diagnostics.render import render
 from ninefold.diff.ablate.ablate import Work
 from ninefold.diff.ablate.facts import Written, without, written
 from ninefold.diff.ablate.report import report, to_text
-from ninefold.expressions.functions import MACROS, NEVER_TWICE, SPECIAL, TABLE, Overload
+from ninefold.expressions.forms import MACROS, SPECIAL
+from ninefold.expressions.functions import NEVER_TWICE, TABLE, Overload
 from ninefold.language.conditions import BY_NAME, NO_ENDPOINT, Condition
 from ninefold.language.fact import value_of
 from ninefold.pipeline import Loaded, compile_document, compile_tree

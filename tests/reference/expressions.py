@@ -133,9 +133,10 @@ class Reading:
                 return [at_hand(row) for row in self.rows.all(resource) if self.sees(row)]
             case MakeArray(items=items):
                 return [self.value(item) for item in items]
-            case MakeObject(members=members):
-                values = {name: self.value(member) for name, member in members}
-                return {name: value for name, value in values.items() if value is not None}
+            case MakeObject(members=members, nulls=nulls):
+                read = {name: self.value_or_none if name in nulls else self.value for name, _ in members}
+                values = {name: read[name](member) for name, member in members}
+                return {name: value for name, value in values.items() if value is not None or name in nulls}
             case Select():
                 return self._select(typed)
             case Comprehension():

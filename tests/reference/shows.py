@@ -25,22 +25,28 @@ def shown(content: Content, reading: Reading, rows: Sequence[Row] = (), chosen: 
             return LEFT_OUT if value is None and not null_shown else value
         case Object():
             if content.present is not None and not _is_there(content, reading):
-                return None if content.null_shown else LEFT_OUT
+                return _nothing(content)
             members = {name: shown(member, reading, rows, chosen) for name, member in _members(content, chosen)}
             return {name: value for name, value in members.items() if value is not LEFT_OUT}
         case Array(items=items):
             values = [shown(item, reading, rows, chosen) for item in items]
             return [value for value in values if value is not LEFT_OUT]
         case Choice(condition=condition, yes=yes, no=no):
-            return shown(yes if reading.value_or_none(condition) is True else no, reading, rows, chosen)
+            chosen_one = shown(yes if reading.value_or_none(condition) is True else no, reading, rows, chosen)
+            return _nothing(content) if chosen_one is None or chosen_one is LEFT_OUT else chosen_one
         case Each(range=range_, variable=variable, item=item):
             items = reading.value_or_none(range_)
             if items is None:
-                return LEFT_OUT
+                return _nothing(content)
             values = [shown(item, reading.also(**{variable: each}), (), chosen) for each in items]
             return [value for value in values if value is not LEFT_OUT]
         case Rows(item=item):
             return [shown(item, reading.also(**{row.resource.name: at_hand(row)}), (), chosen) for row in rows]
+
+
+def _nothing(content: Content) -> Any:
+    """What is shown of a content without a value."""
+    return None if content.null_shown else LEFT_OUT
 
 
 def _members(content: Object, chosen: Chosen) -> list[tuple[str, Content]]:

@@ -14,8 +14,8 @@ from ninefold.expressions.tree import Typed
 
 @dataclass(frozen=True)
 class Leaf:
-    """`trace`, here and below: where it is stated, and under which name. It makes no difference to what it is: what
-    stands on another line is the same."""
+    """`null_shown`, here and below: without a value it is `null`, and not left out. `trace`: where it is stated,
+    and under which name. It makes no difference to what it is: what stands on another line is the same."""
 
     expression: Typed
     null_shown: bool = False
@@ -40,6 +40,8 @@ class Object:
 
 @dataclass(frozen=True)
 class Array:
+    null_shown = False
+
     items: tuple[Content, ...]
     trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
 
@@ -47,6 +49,8 @@ class Array:
 @dataclass(frozen=True)
 class Rows:
     """`page.items`, each shown as `item`, whose row is the resource's own name."""
+
+    null_shown = False
 
     item: Content
     trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
@@ -60,17 +64,19 @@ class Each:
     range: Typed
     variable: str
     item: Content
+    null_shown: bool = False
     trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True)
 class Choice:
     """`yes` where the condition is true, else `no`. It has no schema of its own: where the one that is shown has no
-    value, it is left out."""
+    value, it is left out, whatever that says, unless `null_shown`."""
 
     condition: Typed
     yes: Content
     no: Content
+    null_shown: bool = False
     trace: tuple[Place, ...] = field(default=(), repr=False, compare=False)
 
 

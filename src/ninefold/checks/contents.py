@@ -7,25 +7,33 @@ from itertools import islice
 
 from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object, Rows, expressions_of
 from ninefold.checks.findings import Findings, condition, meant, reads_database, several, typed
+from ninefold.checks.nulls import is_null, null_shown, unmarked, with_nulls
 from ninefold.checks.showing import (
     Showing,
     binds,
     chooses,
     field_shown,
+    in_nullable,
     is_applied_to_rows,
     is_of_the_request,
     is_template,
     is_view,
     may_be_a_view,
     moved,
-    null_shown,
     of_row,
+    or_null,
     reads_items,
     shows_page,
     stated_at,
     whole_row,
 )
-from ninefold.diagnostics.codes import NAME_TAKEN, NO_SUCH_VIEW, NOT_A_VALUE, NOT_SHOWABLE, VALUE_TOO_LARGE
+from ninefold.diagnostics.codes import (
+    NAME_TAKEN,
+    NO_SUCH_VIEW,
+    NOT_A_VALUE,
+    NOT_SHOWABLE,
+    VALUE_TOO_LARGE,
+)
 from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import replace
 from ninefold.diagnostics.source import Span
@@ -35,7 +43,7 @@ from ninefold.expressions.check import check
 from ninefold.expressions.reads import as_shown
 from ninefold.expressions.rows import as_value, is_as_it_was, is_reference
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Constant, Typed, Variable
+from ninefold.expressions.tree import Typed, Variable
 from ninefold.language import expressions as stated
 from ninefold.language.resources import View
 from ninefold.values import Array as ArrayType
@@ -72,6 +80,9 @@ def _leaf(expression: stated.Expression, scope: Scope, showing: Showing) -> Cont
 
 def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Content | None:
     ast = expression.ast
+    if (inner := in_nullable(ast, showing)) is not None:
+        content = _shown(replace(expression, ast=inner), scope, showing)
+        return None if content is None else or_null(content, expression.span, showing)
     if showing.listed is not None and binds(ast, showing.listed):
         # A row of the page may be called as the resource is; then nothing else is.
         scope = replace(scope, variables={k: v for k, v in scope.variables.items() if k != showing.listed})
@@ -97,9 +108,10 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Con
         return _taken_apart(ast, expression, scope, showing)
     # A bare name is a row to be taken apart, or needs no database: several primary keys are no hindrance.
     bare = isinstance(ast, Name) and ast.name not in scope.items
-    found = typed(expression, scope, None, showing.findings, in_sql=not bare)
+    found = typed(replace(expression, ast=unmarked(ast)), scope, None, showing.findings, in_sql=not bare)
     if found is None:
         return None
+    found = with_nulls(found, ast)
     if isinstance(found.type, Row):
         if (isinstance(found, Variable) and bare) or is_as_it_was(found):
             return of_row(found, whole_row(found.type.resource, showing), showing)
@@ -109,7 +121,7 @@ def _shown(expression: stated.Expression, scope: Scope, showing: Showing) -> Con
             NOT_SHOWABLE, f"`{expression.text}` is a secret", Label(expression.span, "can be shown to nobody")
         )
         return None
-    return Leaf(as_shown(found), null_shown(found, showing))
+    return Leaf(as_shown(found), null_shown(found, showing.resources))
 
 
 def _identifier(row: Typed, expression: stated.Expression, showing: Showing) -> Leaf | None:
@@ -118,7 +130,7 @@ def _identifier(row: Typed, expression: stated.Expression, showing: Showing) -> 
     value = as_value(row, model)
     shape = model.get(value.type.resource) if isinstance(value.type, Row) and not is_reference(value) else None
     if shape is None:
-        return Leaf(value, null_shown(row, showing))
+        return Leaf(value, null_shown(row, showing.resources))
     showing.findings.say(
         NOT_A_VALUE, shape.is_no_value, Label(expression.span), help=("show its fields, or apply a view",)
     )
@@ -156,7 +168,7 @@ def _taken_apart(ast: Ast, expression: stated.Expression, scope: Scope, showing:
             return Array(tuple(several_)) if len(several_) == len(items) else None
         case Conditional(condition=asked, yes=yes, no=no):
             holds = condition(replace(expression, ast=asked), scope, showing.findings)
-            one, other = _chosen(inner(yes)), _chosen(inner(no))
+            one, other = (_chosen(_part(each, expression, scope, showing)) for each in (yes, no))
             return None if holds is None or one is None or other is None else Choice(holds, one, other)
         case Invocation(target=target, arguments=(Name() as variable, *conditions, body)) if target is not None:
             return _each(ast, variable, conditions, body, expression, scope, showing)
@@ -166,9 +178,16 @@ def _taken_apart(ast: Ast, expression: stated.Expression, scope: Scope, showing:
 
 def _chosen(content: Content | None) -> Content | None:
     """A `null` that a condition chooses shows nothing."""
-    if isinstance(content, Leaf) and content.expression == Constant(value=None, type=content.expression.type):
-        return replace(content, null_shown=False)
-    return content
+    return replace(content, null_shown=False) if isinstance(content, Leaf) and is_null(content.expression) else content
+
+
+def _part(ast: Ast, expression: stated.Expression, scope: Scope, showing: Showing) -> Content | None:
+    """What stands where there is no member and no item of its own: what is chosen, and what is shown of each item."""
+    part = replace(expression, ast=ast)
+    if in_nullable(ast, showing) is not None:
+        typed(part, scope, None, showing.findings)  # which says where `nullable` stands
+        return None
+    return _leaf(part, scope, showing)
 
 
 def _each(
@@ -192,7 +211,7 @@ def _each(
     if showing.listed is not None and is_items(call.target) and not conditions:
         row = Variable(showing.listed, Row(resource=showing.listed))
         within = replace(scope, variables={**scope.variables, variable.name: row.type})
-        item = _leaf(replace(expression, ast=body), within, replace(showing, listed=None))
+        item = _part(body, expression, within, replace(showing, listed=None))
         return None if item is None else Rows(moved(item, variable.name, row))
     chosen: Ast = call.target
     if conditions:
@@ -212,7 +231,7 @@ def _each(
         variables={**scope.variables, variable.name: range_.type.items},
         items=(*scope.items, variable.name),
     )
-    item = _leaf(replace(expression, ast=body), within, replace(showing, listed=None))
+    item = _part(body, expression, within, replace(showing, listed=None))
     return None if item is None else Each(range_, variable.name, item)
 
 

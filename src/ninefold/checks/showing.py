@@ -10,6 +10,9 @@ from ninefold.checked.contents import Array, Choice, Content, Each, Leaf, Object
 from ninefold.checked.resources import Field, Resource
 from ninefold.checks.findings import Findings, reads_database
 from ninefold.checks.model import Vocabulary
+from ninefold.checks.nulls import is_always_there, marked, null_shown, says_null, unmarked
+from ninefold.diagnostics.codes import SAYS_NOTHING
+from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import (
@@ -17,7 +20,6 @@ from ninefold.expressions.ast import (
     Conditional,
     Invocation,
     ListLiteral,
-    Literal,
     MapLiteral,
     Member,
     Name,
@@ -28,10 +30,11 @@ from ninefold.expressions.ast import (
     variables_of,
 )
 from ninefold.expressions.check import check
-from ninefold.expressions.functions import MACROS, overloads
+from ninefold.expressions.forms import MACROS, OF_TEMPLATES
+from ninefold.expressions.functions import overloads
 from ninefold.expressions.rows import is_as_it_was
 from ninefold.expressions.scope import Scope
-from ninefold.expressions.tree import Constant, Select, Typed, Variable, free_variables, substitute
+from ninefold.expressions.tree import Select, Typed, Variable, free_variables, substitute
 from ninefold.language.fact import Gap, Proposal, value_of
 from ninefold.language.resources import View
 from ninefold.values import Array as ArrayType
@@ -111,7 +114,7 @@ def of_row(row: Typed, content: Content, showing: Showing) -> Content:
         return there
     # A row reached through a reference may be hidden from the caller, whatever the reference says.
     if isinstance(there, Object):
-        return replace(there, present=row, null_shown=null_shown(row, showing))
+        return replace(there, present=row, null_shown=null_shown(row, showing.resources))
     return _where_there(there, row) if isinstance(there, Choice) else there
 
 
@@ -152,17 +155,13 @@ def moved(content: Content, resource: str, row: Typed) -> Content:
             return replace(content, condition=asked, yes=moved(yes, resource, row), no=moved(no, resource, row))
 
 
-def null_shown(found: Typed, showing: Showing) -> bool:
-    """Whether null is shown where there is no value: the schema admits it, that of a field, or the template says so;
-    anything else has no schema."""
-    match found:
-        case Constant(value=None):
-            return True
-        case Select(operand=operand, name=name) if isinstance(operand.type, Row):
-            field = showing.resources[operand.type.resource].fields.get(name)
-            return field is not None and field.null_shown
-        case _:
-            return False
+def or_null(content: Content, span: Span, showing: Showing) -> Content:
+    """The content of `nullable(…)`, shown as `null` where it has no value."""
+    if not isinstance(content, Array | Rows) and not is_always_there(content):
+        return replace(content, null_shown=True)
+    message = "`nullable` says nothing of what always has a value"
+    showing.findings.say(SAYS_NOTHING, message, Label(span, "is never null"))
+    return content
 
 
 def stated_at(content: Content, showing: Showing, *spans: Span) -> Content:
@@ -205,7 +204,7 @@ def is_template(ast: Ast, scope: Scope, showing: Showing) -> bool:
         case MapLiteral():
             return True
         case ListLiteral(items=items):
-            return any(is_template(item, scope, showing) for item in items)
+            return any(marked(item) is not None or is_template(item, scope, showing) for item in items)
         case Invocation(function="map", target=target, arguments=(Name(), *bodies)) if target is not None and bodies:
             return is_template(bodies[-1], scope, showing)
         case Invocation(target=None, arguments=(_,)):
@@ -235,7 +234,7 @@ def is_meant_as_view(ast: Ast) -> bool:
         isinstance(ast, Invocation)
         and ast.target is None
         and len(ast.arguments) == 1
-        and ast.function not in MACROS
+        and ast.function not in (*MACROS, *OF_TEMPLATES)
         and not overloads(ast.function)
     )
 
@@ -247,20 +246,16 @@ def chooses(ast: Ast, scope: Scope, showing: Showing) -> bool:
         case Conditional():
             return is_template(ast, scope, showing)
         case MapLiteral(entries=entries):
-            return any(_says_null(value) or chooses(value, scope, showing) for _, value in entries)
+            return any(says_null(value) or chooses(value, scope, showing) for _, value in entries)
         case ListLiteral(items=items):
-            return any(chooses(item, scope, showing) for item in items)
+            return any(marked(item) is not None or chooses(item, scope, showing) for item in items)
         case _:
             return False
 
 
-def _says_null(ast: Ast) -> bool:
-    return isinstance(ast, Literal) and ast.value is None
-
-
 def is_of_the_request(ast: Ast, scope: Scope) -> bool:
     """Whether an expression makes its objects of what comes with the request: no row has a part in it."""
-    found = check(ast, scope).typed
+    found = check(unmarked(ast), scope).typed
     return found is not None and not reads_database(found, scope)
 
 
@@ -272,8 +267,13 @@ def is_view(call: Invocation, showing: Showing) -> bool:
     return (
         any(call.function in showing.views(name) for name in showing.resources)
         or (call.function in showing.resources and not overloads(call.function))
-        or (is_items(call.arguments[0]) and showing.listed is not None)
+        or (is_items(call.arguments[0]) and showing.listed is not None and call.function not in OF_TEMPLATES)
     )
+
+
+def in_nullable(ast: Ast, showing: Showing) -> Ast | None:
+    """What stands in `nullable(…)`, where no view is called so; None: it is something else."""
+    return None if isinstance(ast, Invocation) and is_view(ast, showing) else marked(ast)
 
 
 def is_applied_to_rows(call: Invocation, scope: Scope) -> bool:

@@ -174,7 +174,7 @@ def content(wanted: Content, columns: Columns) -> planned.Content:
             if wanted.optional or wanted.expanded:
                 return _chosen(wanted, present, columns)
             members = tuple((name, content(value, columns)) for name, value in wanted.members)
-            return planned.ObjectOf(members, present, wanted.null_shown, trace=wanted.trace)
+            return planned.ObjectOf(members, present, null_shown=wanted.null_shown, trace=wanted.trace)
         case Array():
             items = tuple(content(item, columns) for item in wanted.items)
             return planned.ArrayOf(items, trace=wanted.trace)
@@ -182,11 +182,11 @@ def content(wanted: Content, columns: Columns) -> planned.Content:
             return planned.EachRow(content(wanted.item, columns.of_rows or columns), trace=wanted.trace)
         case Each():
             index, within, item = columns.add_each(wanted)
-            return planned.EachOf(index, within, item, trace=wanted.trace)
+            return planned.EachOf(index, within, item, null_shown=wanted.null_shown, trace=wanted.trace)
         case Choice():
             condition = leaf(Leaf(wanted.condition, trace=wanted.trace), columns)
             yes, no = content(wanted.yes, columns), content(wanted.no, columns)
-            return planned.ChoiceOf(condition, yes, no, trace=wanted.trace)
+            return planned.ChoiceOf(condition, yes, no, null_shown=wanted.null_shown, trace=wanted.trace)
 
 
 def _chosen(wanted: Object, present: int | None, columns: Columns) -> planned.ObjectOf:
@@ -205,9 +205,9 @@ def _chosen(wanted: Object, present: int | None, columns: Columns) -> planned.Ob
     return planned.ObjectOf(
         tuple(members),
         present,
-        wanted.null_shown,
         optional=wanted.optional,
         expanded=tuple(asked),
+        null_shown=wanted.null_shown,
         trace=wanted.trace,
     )
 
@@ -215,8 +215,8 @@ def _chosen(wanted: Object, present: int | None, columns: Columns) -> planned.Ob
 def leaf(wanted: Leaf, columns: Columns) -> planned.FromColumn | planned.FromExpression:
     trace = tuple(dict.fromkeys((*wanted.trace, *_fields_read(wanted.expression, columns.perspective))))
     if needs_database(wanted.expression, columns.rows):
-        return planned.FromColumn(columns.add(wanted.expression), wanted.null_shown, trace=trace)
-    return planned.FromExpression(wanted.expression, wanted.null_shown, trace=trace)
+        return planned.FromColumn(columns.add(wanted.expression), null_shown=wanted.null_shown, trace=trace)
+    return planned.FromExpression(wanted.expression, null_shown=wanted.null_shown, trace=trace)
 
 
 def _fields_read(typed: Typed, perspective: Perspective) -> Iterator[Place]:

@@ -78,7 +78,7 @@ def _content(wanted: Content) -> planned.Content:
     """An error reads no row but through its detail, so all of it is expressions."""
     match wanted:
         case Leaf():
-            return planned.FromExpression(wanted.expression, wanted.null_shown, trace=wanted.trace)
+            return planned.FromExpression(wanted.expression, null_shown=wanted.null_shown, trace=wanted.trace)
         case Object():
             members = tuple((name, _content(value)) for name, value in wanted.members)
             return planned.ObjectOf(members, trace=wanted.trace)
@@ -88,4 +88,5 @@ def _content(wanted: Content) -> planned.Content:
             return _content(wanted.item)
         case Choice():
             condition = planned.FromExpression(wanted.condition)
-            return planned.ChoiceOf(condition, _content(wanted.yes), _content(wanted.no), trace=wanted.trace)
+            yes, no = _content(wanted.yes), _content(wanted.no)
+            return planned.ChoiceOf(condition, yes, no, null_shown=wanted.null_shown, trace=wanted.trace)

@@ -20,6 +20,7 @@ from ninefold.expressions.ast import (
 )
 from ninefold.expressions.check_parts import Parts
 from ninefold.expressions.choices import choices, meant, one_of
+from ninefold.expressions.forms import OF_TEMPLATES
 from ninefold.expressions.functions import Overload, overloads
 from ninefold.expressions.meant import of_a_function
 from ninefold.expressions.operations import LONGEST_RANDOM, pattern
@@ -68,6 +69,9 @@ class Functions(Parts):
             return self._has(ast)
         if target is None and name == "all":
             return self._all(ast)
+        if target is None and name in OF_TEMPLATES:
+            self._of_template(ast)
+            return None
         if target is None and name in ("timestamp", "duration") and len(arguments) == 1:
             literal = arguments[0]
             if isinstance(literal, Literal) and isinstance(literal.value, str):
@@ -267,6 +271,16 @@ class Functions(Parts):
             self._problem(codes.WRONG_ARGUMENTS, "`has` takes one field or member", argument)
             return None
         return Call(function="has", arguments=[typed], type=Boolean())
+
+    def _of_template(self, ast: Invocation) -> None:
+        """Where it may stand no expression begins: it is around one."""
+        if len(ast.arguments) != 1:
+            message = f"`{ast.function}` takes what is shown"
+            self._problem(codes.WRONG_ARGUMENTS, message, ast, (f"write `{ast.function}(…)`",))
+            return
+        message = f"`{ast.function}` stands around all that a member of what is shown is, or an item"
+        help = ("elsewhere what has no value is null by itself", f"of a choice: `{ast.function}(c ? a : b)`")
+        self._problem(codes.WRONG_ARGUMENTS, message, ast, help)
 
     def _comprehension(self, ast: Invocation, target: Ast) -> Typed | None:
         variables = variables_of(ast)

@@ -7,7 +7,7 @@ absorb errors as CEL does: `false && error` is false, whichever side is which.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 import msgspec
@@ -51,6 +51,7 @@ ROWS: Final = "$rows"
 """The root under which an environment may hold all rows of resources, by their names, for `all(R)`."""
 
 _SYSTEM: Final = Sources()
+_NOTHING: Final[Evaluate] = lambda env: None  # noqa: E731
 
 __all__ = ["ROWS", "SOURCES", "Env", "EvaluationError", "Sources", "TooMuch", "compile", "equal", "holds"]
 
@@ -111,8 +112,8 @@ def _compile(typed: Typed, model: Model) -> Evaluate:
         case MakeArray(items=items):
             made = [_compile(item, model) for item in items]
             return lambda env: [item(env) for item in made]
-        case MakeObject(members=members):
-            return _object([(name, _compile(member, model)) for name, member in members])
+        case MakeObject(members=members, nulls=nulls):
+            return _object([(name, _compile(member, model)) for name, member in members], nulls)
 
 
 def _rows(env: Env, resource: str) -> Any:
@@ -122,16 +123,16 @@ def _rows(env: Env, resource: str) -> Any:
         raise EvaluationError(f"the rows of {resource} are not loaded") from None
 
 
-def _object(members: list[tuple[str, Evaluate]]) -> Evaluate:
-    """A member without a value is left out."""
+def _object(members: list[tuple[str, Evaluate]], nulls: Collection[str]) -> Evaluate:
+    """A member without a value is left out, unless it is one of these."""
+    made = [
+        (name, _unless_it_fails(each, _NOTHING) if name in nulls else each, name in nulls) for name, each in members
+    ]
 
     def make(env: Env) -> dict[str, Any]:
-        return {name: value for name, member in members if (value := member(env)) is not None}
+        return {name: value for name, member, kept in made if (value := member(env)) is not None or kept}
 
     return make
-
-
-# ── Members ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _select(select: Select, model: Model) -> Evaluate:

@@ -7,7 +7,8 @@ from typing import Final
 
 from ninefold.diagnostics.suggest import did_you_mean
 from ninefold.expressions.ast import Invocation
-from ninefold.expressions.functions import MACROS, TABLE, Overload
+from ninefold.expressions.forms import MACROS, OF_TEMPLATES
+from ninefold.expressions.functions import TABLE, Overload
 from ninefold.expressions.rows import BEFORE
 from ninefold.expressions.scope import Inferred, Scope, describe, fits
 from ninefold.expressions.tree import Select, Typed, Variable
@@ -94,7 +95,7 @@ def of_a_function(ast: Invocation, scope: Scope, needed: Type | None) -> tuple[s
         return (f"it is a value, and no function: write `{name}`",)
     if name in _FUNCTIONS_ELSEWHERE:
         return (f"did you mean `{_FUNCTIONS_ELSEWHERE[name]}`?",)
-    near = did_you_mean(name, (*(one.name for one in TABLE if one.style != "operator"), *MACROS))
+    near = did_you_mean(name, (*(one.name for one in TABLE if one.style != "operator"), *MACROS, *OF_TEMPLATES))
     return near or (values_of(scope, needed) if alone else ())
 
 

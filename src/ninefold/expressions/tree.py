@@ -83,10 +83,12 @@ class MakeArray(_Node, frozen=True, tag="array"):
 
 
 class MakeObject(_Node, frozen=True, tag="object"):
-    """A map literal; a member without a value is left out."""
+    """A map literal; a member without a value is left out. `nulls`: the members that are shown as `null` then, where
+    they have no value or are an error."""
 
     members: list[tuple[str, Typed]]
     type: Type
+    nulls: tuple[str, ...] = ()
 
 
 Typed: TypeAlias = Constant | Variable | Select | All | Call | Comprehension | MakeArray | MakeObject

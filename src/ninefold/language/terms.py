@@ -11,7 +11,8 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.expressions.ast import Ast, Name, Problem, every, variables_of
-from ninefold.expressions.functions import MACROS, overloads
+from ninefold.expressions.forms import MACROS, OF_TEMPLATES
+from ninefold.expressions.functions import overloads
 from ninefold.expressions.parse import parse
 from ninefold.expressions.terms import Meaning, spelled_out, terms_read
 from ninefold.language import fact
@@ -24,7 +25,7 @@ from ninefold.syntax.nodes import Mapping as MappingNode
 _NAME: Final = regex.compile(r"([^()]*)\(([^()]*)\)")
 """A name with parameters: `sees(t)`."""
 
-FUNCTIONS: Final = frozenset(MACROS) | {"type"}
+FUNCTIONS: Final = frozenset((*MACROS, *OF_TEMPLATES, "type"))
 
 
 @dataclass(frozen=True, slots=True)

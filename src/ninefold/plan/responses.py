@@ -19,35 +19,34 @@ REFERENCES: Final = frozenset(("location", "content-location"))
 
 
 class _Content(msgspec.Struct, frozen=True, tag_field="content", omit_defaults=True, kw_only=True):
-    """`trace`: where it is stated, with the name under which it is a member, and the fields that it reads."""
+    """`null_shown`: it is `null` where it has no value, and not left out. `trace`: where it is stated, with the name
+    under which it is a member, and the fields that it reads."""
 
+    null_shown: bool = False
     trace: tuple[Place, ...] = ()
 
 
 class FromColumn(_Content, frozen=True, tag="column"):
-    """The value of a column of the row. Without a value: `null` where `null_shown`, else left out."""
+    """The value of a column of the row."""
 
     column: int
-    null_shown: bool = False
 
 
 class FromExpression(_Content, frozen=True, tag="expression"):
-    """The value of an expression that reads no row. Without a value: as above."""
+    """The value of an expression that reads no row."""
 
     expression: Typed
-    null_shown: bool = False
 
 
 class ObjectOf(_Content, frozen=True, tag="object"):
-    """A JSON object, members in written order. Where `present` names a column, a row without a value
-    there has no such object: `null` where `null_shown`, else left out.
+    """A JSON object, members in written order. Where `present` names a column, a row without a value there has no such
+    object.
 
     `optional`: the members that a request may leave out. `expanded`: what it may ask for, by name: it is shown in the
     place of the member of that name, or behind the others (`ninefold.plan.chosen`)."""
 
     members: tuple[tuple[str, Content], ...]
     present: int | None = None
-    null_shown: bool = False
     optional: tuple[str, ...] = ()
     expanded: tuple[tuple[str, Content], ...] = ()
 
@@ -66,8 +65,8 @@ class EachRow(_Content, frozen=True, tag="rows"):
 
 class EachOf(_Content, frozen=True, tag="each"):
     """The items of an array within a row. The column holds them as a JSON array of arrays, in each of which there are
-    the stored values of `columns`; of one of these, `item` is shown, as of a row. Left out where the column has no
-    value, and so is an item that shows nothing."""
+    the stored values of `columns`; of one of these, `item` is shown, as of a row. It has no value where the column has
+    none; an item that shows nothing is left out."""
 
     column: int
     columns: tuple[ResultColumn, ...]
@@ -75,7 +74,7 @@ class EachOf(_Content, frozen=True, tag="each"):
 
 
 class ChoiceOf(_Content, frozen=True, tag="choice"):
-    """`yes` where the condition is true; where it is false, null or an error, `no`. Without a value: left out. What
+    """`yes` where the condition is true; where it is false, null or an error, `no`, whatever either says of null. What
     either is shown from, the result holds in any case."""
 
     condition: FromColumn | FromExpression

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ninefold.contract.questions.question import QUESTIONS
 from ninefold.diagnostics.pages import CHEAT_SHEET, text_of
-from ninefold.expressions.functions import MACROS, SPECIAL
+from ninefold.expressions.forms import MACROS, OF_TEMPLATES, SPECIAL
 from ninefold.language.conditions import CONDITIONS
 from ninefold.language.json_schema import REFUSED, keywords
 from ninefold.language.key import Key
@@ -195,6 +195,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "functions": table_of_functions,
     "operators": table_of_forms(SPECIAL),
     "macros": table_of_forms(MACROS),
+    "forms of templates": table_of_forms(OF_TEMPLATES),
     "entries of shapes": entries_on(reference.SHAPES_PAGE, "key"),
     "entries of verbs": entries_on(reference.page_of(4), "verb"),
     "entries of conditions": entries_on(reference.page_of(7), "condition"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from ninefold.expressions.functions import MACROS, SPECIAL, TABLE, Overload
+from ninefold.expressions.forms import MACROS, OF_TEMPLATES, SPECIAL
+from ninefold.expressions.functions import TABLE, Overload
 from ninefold.expressions.scope import describe
 from ninefold.sql.operators import is_in_sql
 from ninefold.values import Anything, Type
@@ -44,14 +45,14 @@ def told_of(name: str) -> Iterator[tuple[str, tuple[str, ...]]]:
             "Functions",
             tuple(f"{each.written}: {each.types}: {each.meaning}. In SQL: {each.in_sql}." for each in rows),
         )
-    for heading, forms in (("Operators", SPECIAL), ("Macros", MACROS)):
+    for heading, forms in (("Operators", SPECIAL), ("Macros", MACROS), ("What templates have", OF_TEMPLATES)):
         said = tuple(f"`{form}`: {says}." for form, says in forms.items() if form.casefold() == name)
         if said:
             yield heading, said
 
 
 def names() -> Iterator[str]:
-    yield from dict.fromkeys((*(each.name for each in TABLE), *SPECIAL, *MACROS))
+    yield from dict.fromkeys((*(each.name for each in TABLE), *SPECIAL, *MACROS, *OF_TEMPLATES))
 
 
 def _type(of: Type) -> str:

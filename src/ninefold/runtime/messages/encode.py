@@ -235,7 +235,7 @@ def _object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_rows: Se
         struct, indices, reads = made
         pick = itemgetter(*indices)
         return _reading(struct, pick, reads) if reads else lambda row, rows, env: struct(*pick(row))
-    members = tuple((name, show(value, columns, of_rows), _null_shown(value)) for name, value in content.members)
+    members = tuple((name, show(value, columns, of_rows), value.null_shown) for name, value in content.members)
     present = content.present
 
     def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
@@ -291,7 +291,7 @@ def _chosen_object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_r
     """The same of an object of which a request chooses: by the switches in `$chosen`."""
 
     def ready(value: plan.Content) -> tuple[Show, bool]:
-        return show(value, columns, of_rows), _null_shown(value)
+        return show(value, columns, of_rows), value.null_shown
 
     asked = {name: ready(value) for name, value in content.expanded}
     own = {name: ready(value) for name, value in content.members}
@@ -325,7 +325,7 @@ def _chosen_object(content: plan.ObjectOf, columns: Sequence[ResultColumn], of_r
 
 
 def _array(items: tuple[plan.Content, ...], columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
-    each = tuple((show(item, columns, of_rows), _null_shown(item)) for item in items)
+    each = tuple((show(item, columns, of_rows), item.null_shown) for item in items)
 
     def shown(row: Row, rows: Sequence[Row], env: Env) -> Any:
         values = ((value_of(row, rows, env), null_shown) for value_of, null_shown in each)
@@ -372,11 +372,3 @@ def _listed(rows: Sequence[Row], made: Callable[[Sequence[Row]], list[Any]]) -> 
 def _choice(content: plan.ChoiceOf, columns: Sequence[ResultColumn], of_rows: Sequence[ResultColumn]) -> Show:
     holds, yes, no = (show(each, columns, of_rows) for each in (content.condition, content.yes, content.no))
     return lambda row, rows, env: yes(row, rows, env) if holds(row, rows, env) else no(row, rows, env)
-
-
-def _null_shown(content: plan.Content) -> bool:
-    match content:
-        case plan.FromColumn() | plan.FromExpression() | plan.ObjectOf():
-            return content.null_shown
-        case plan.ArrayOf() | plan.EachRow() | plan.EachOf() | plan.ChoiceOf():
-            return False

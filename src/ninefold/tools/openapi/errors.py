@@ -200,9 +200,10 @@ def _value(content: Content, env: Mapping[str, Any]) -> Any:
                 return None
         case Object(members=members):
             values = ((name, _value(value, env), value) for name, value in members)
-            return {name: value for name, value, of in values if value is not None or getattr(of, "null_shown", False)}
+            return {name: value for name, value, of in values if value is not None or of.null_shown}
         case Array(items=items):
-            return [value for each in items if (value := _value(each, env)) is not None]
+            several = ((_value(each, env), each) for each in items)
+            return [value for value, of in several if value is not None or of.null_shown]
         case Choice(condition=condition, yes=yes, no=no):
             return _value(yes if _value(Leaf(condition), env) else no, env)
         case Rows() | Each():

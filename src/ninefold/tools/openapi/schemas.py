@@ -239,16 +239,16 @@ def members(content: Object, service: Service) -> Json:
 
 def _member(content: Content, asked: Content | None, service: Service) -> Json:
     """The schema of a member. `asked`: what is shown in its place where a request asks for it."""
-    own = _or_null(shown(content, service), _null_shown(content))
+    own = _or_null(shown(content, service), content.null_shown)
     if asked is None:
         return own
-    instead = _or_null(shown(asked, service), _null_shown(asked))
+    instead = _or_null(shown(asked, service), asked.null_shown)
     return own if own == instead else {"anyOf": [own, instead]}
 
 
 def _is_always(content: Content, service: Service) -> bool:
     """Whether it is a member of every object, be it as `null`."""
-    return is_certain(content, service) or _null_shown(content)
+    return is_certain(content, service) or content.null_shown
 
 
 def is_certain(content: Content, service: Service) -> bool:
@@ -286,10 +286,6 @@ def _is_there(several: Typed) -> bool:
             return _is_there(range_) and not any(each.type.nullable or may_fail(each) for each in asked)
         case _:
             return _has_value(several)
-
-
-def _null_shown(content: Content) -> bool:
-    return isinstance(content, Leaf | Object) and content.null_shown
 
 
 def _leaf(leaf: Leaf, service: Service) -> Json:
