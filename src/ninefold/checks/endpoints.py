@@ -28,7 +28,6 @@ from ninefold.checks.responses import check_responses
 from ninefold.checks.showing import Showing
 from ninefold.checks.sign_in import check_grant, check_sign_in
 from ninefold.checks.states import check_sets
-from ninefold.checks.without_effect import WHICH_ARE_LISTED
 from ninefold.contract.questions.events import about_built_in
 from ninefold.diagnostics.codes import GIVEN_VALUE, NEEDS_WHAT_IS_NONE, NOT_A_BODY, NOT_IN_FORCE, OF_EXPRESSIONS
 from ninefold.diagnostics.diagnostic import Label, has_errors
@@ -290,7 +289,8 @@ def _guards(
     for each in value_of(endpoint.check) or ():
         holds = condition(each.that, scope, findings)
         if holds is not None and listed is not None:
-            holds = of_list(holds, each.that, endpoint.key, listed.name, known, findings, WHICH_ARE_LISTED)
+            meant = "which rows are listed is said by `where`"
+            holds = of_list(holds, each.that, endpoint.key, listed.name, known, findings, meant)
         if holds is not None:
             code = None if each.code is None else each.code.text
             yield Guard(holds, code, findings.place(each.that.span))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from ninefold.checks.assignments import is_serial
 from ninefold.checks.event_log import has_log
@@ -13,14 +13,13 @@ from ninefold.checks.model import type_of
 from ninefold.contract.shared_types import types_in
 from ninefold.diagnostics.codes import GIVEN_OTHERWISE, HEADER_OF_HTTP, SAYS_NOTHING, STATE_OF_NOTHING, TWO_EFFECTS
 from ninefold.diagnostics.diagnostic import Label
-from ninefold.diagnostics.frozen import dataclass
 from ninefold.diagnostics.source import Span
 from ninefold.language.authentication import ALL, Scheme
-from ninefold.language.declaration import headers, said
+from ninefold.language.declaration import headers, members, said
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Assignment
 from ninefold.language.fact import Fact, Gap, Proposal, Shown, StatedNone, is_stated, text_of, value_of
-from ninefold.language.parameters import Parameter
+from ninefold.language.parameters import EFFECTS, Parameter
 from ninefold.language.resources import Field, Resource
 from ninefold.language.states import Machine
 from ninefold.language.verbs import Verb, kind_of
@@ -28,57 +27,12 @@ from ninefold.language.versioning import Versioning
 from ninefold.values import Array
 from ninefold.values.keywords import ANNOTATIONS
 
-
-@dataclass(frozen=True)
-class Use:
-    """What a key of an endpoint says, and of which verbs it says something."""
-
-    of: Callable[[Verb], bool]
-    says: str
-    instead: tuple[Callable[[Verb], bool], str] | None = None
-    """What says what was probably meant, and of which verbs."""
-
-
-WHICH_ARE_LISTED = "which rows are listed is said by `where`"
-USES: Mapping[str, Use] = {
-    "body": Use(
-        lambda verb: verb.takes_values,
-        "gives values",
-        (lambda verb: verb.lists, "what narrows a list is a parameter of its `query`, with `where`"),
-    ),
-    "sort": Use(lambda verb: verb.lists, "orders a list"),
-    "pages": Use(lambda verb: verb.lists, "bounds a list"),
-    "where": Use(
-        lambda verb: verb.is_of_found or verb.may_make or verb.streams,
-        "says which rows are listed or acted on, or which events are told",
-        (lambda verb: verb.row == "new", "what has to hold of the new row is said by `check`"),
-    ),
-    "check": Use(lambda verb: not verb.streams, "judges what is done"),
-    "sets": Use(lambda verb: verb.sets, "gives values to a row"),
-    "also": Use(lambda verb: verb.effects, "says what else changes"),
-    "ends": Use(
-        lambda verb: verb.ends is not None,
-        "ends credentials that were issued to a row",
-        (lambda verb: verb.removes, "credentials end with their row"),
-    ),
-    "grant": Use(lambda verb: verb.grants, "says by which grant a client signs in"),
-    "idempotency_key": Use(lambda verb: verb.writes, "makes that a request is done once"),
-    "patch": Use(lambda verb: verb.patches, "says how an update is read"),
-    "etag": Use(lambda verb: verb.etag, "tells whether what is shown has changed"),
-}
-
-OF_PARAMETERS: Mapping[str, Use] = {
-    "where": Use(lambda verb: verb.is_of_all or verb.streams, "narrows a list or a stream"),
-    "sorts": Use(lambda verb: verb.lists, "orders a list"),
-    "selects": Use(lambda verb: verb.reads_rows, "says what a request chooses of what is shown"),
-    "expands": Use(lambda verb: verb.reads_rows, "says what is shown on request"),
-}
-"""What a parameter of the query may do."""
-
 OF_HTTP = frozenset(
     ("connection", "content-length", "content-type", "date", "keep-alive", "trailer", "transfer-encoding", "upgrade")
 )
 """Response headers that HTTP itself or the stated media type gives (RFC 9110, RFC 9112)."""
+
+_DONE: Final = tuple((each, each.does) for each in members(Endpoint) if each.does is not None)
 
 
 def without_effect(findings: Findings) -> None:
@@ -139,20 +93,19 @@ def _endpoint(endpoint: Endpoint, findings: Findings) -> None:
     if any(each.all and kind_of(each.verb).removes for each in actions):
         of_all.add("body")  # what is no field of the rows, and says which are meant
     verbs = [kind_of(each.verb) for each in actions]
-    for key, use in USES.items():
-        fact: Fact[object] | None = getattr(endpoint, key)
+    for key, does in _DONE:
+        fact: Fact[object] | None = getattr(endpoint, key.attribute)
         # What an endpoint states is about its first operation; what else changes comes after the last.
-        about = verbs if key == "also" else [*verbs[:1], *(each for each in verbs[1:] if not each.moves)]
-        if key == "idempotency_key" and endpoint.call is not None:
+        about = verbs if key.name == "also" else [*verbs[:1], *(each for each in verbs[1:] if not each.moves)]
+        if key.name == "idempotency key" and endpoint.call is not None:
             continue  # a call is done once
-        if isinstance(fact, Shown) and verbs and not any(map(use.of, about)) and key not in of_all:
-            written = key.replace("_", " ")
+        if isinstance(fact, Shown) and verbs and not any(map(does.of, about)) and key.name not in of_all:
             findings.say(
                 SAYS_NOTHING,
-                f"`{written}` says nothing of `{endpoint.key}`",
-                Label(fact.span, use.says),
+                f"`{key.name}` says nothing of `{endpoint.key}`",
+                Label(fact.span, does.words),
                 Label(actions[0].span, "does nothing of the kind"),
-                help=() if use.instead is None or not use.instead[0](verbs[0]) else use.instead[1:],
+                help=does.help(verbs[0]),
             )
     if verbs and verbs[0].sets:
         _sets(endpoint.sets, actions[0].subject or "", not verbs[0].makes, findings)
@@ -172,11 +125,11 @@ def _parameters(endpoint: Endpoint, verbs: list[Verb], findings: Findings) -> No
             message = f"the parameter `{each.name}` of `{endpoint.key}` does two things"
             findings.say(TWO_EFFECTS, message, Label(each.span, f"`{first}` and `{others[0]}`"), help=help)
         for effect in each.effects:
-            use = OF_PARAMETERS[effect]
+            does = EFFECTS[effect]
             is_of_all = effect == "where" and endpoint.of_all_rows
-            if verbs and isinstance(getattr(each, effect), Shown) and not use.of(verbs[0]) and not is_of_all:
+            if verbs and isinstance(getattr(each, effect), Shown) and not does.of(verbs[0]) and not is_of_all:
                 message = f"`{effect}` of `{each.name}` says nothing of `{endpoint.key}`"
-                findings.say(SAYS_NOTHING, message, Label(each.span, use.says))
+                findings.say(SAYS_NOTHING, message, Label(each.span, does.words))
             if effect != "where" and effect in by:
                 message = f"two parameters of `{endpoint.key}` have `{effect}`"
                 findings.say(TWO_EFFECTS, message, Label(each.span, "and this"), Label(by[effect], "this"))

@@ -27,6 +27,7 @@ from ninefold.language.key import Key, Kind, Order, Side, falling_back
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Read, Reading, Refused, Slot
 from ninefold.language.shapes import ListOf, MappingOf, Members, OneOf, Shape
+from ninefold.language.verbs import Verb
 from ninefold.syntax.nodes import Entry, Node
 from ninefold.values.plain import Plain
 
@@ -112,6 +113,20 @@ def says(told: str, member: str, *words: str, if_open: bool = False) -> When:
 
 
 @dataclass(frozen=True, slots=True)
+class OfVerbs:
+    """What a key does, and of which verbs: where an endpoint has no such verb the key has no effect, and is told so.
+    `instead`: of which of those something else says what was probably meant, and what."""
+
+    of: Callable[[Verb], bool]
+    words: str
+    instead: tuple[Callable[[Verb], bool], str] | None = None
+
+    def help(self, verb: Verb) -> tuple[str, ...]:
+        """What to write instead, of a verb of which the key has no effect."""
+        return self.instead[1:] if self.instead is not None and self.instead[0](verb) else ()
+
+
+@dataclass(frozen=True, slots=True)
 class Declared:
     """A member of a record.
 
@@ -126,7 +141,8 @@ class Declared:
     `below`: the rows below it that no record has; `beside`: other keys of the mapping that are read with it. `whole`:
     it is read from the whole mapping. A key with the path `""` is that mapping itself: names that the contract chooses
     (`Each`), or what `below` says. `planned`: its plain value goes along to the plan (`said`); so it does where it is a
-    `header` that every response carries of the endpoint, or of the version, at which it stands.
+    `header` that every response carries of the endpoint, or of the version, at which it stands. `does`: of an endpoint
+    or of a parameter, where not all verbs do something with it.
     """
 
     key: Key
@@ -146,6 +162,7 @@ class Declared:
     whole: Callable[[Level], Any] | None = None
     planned: bool = False
     header: Header | None = None
+    does: OfVerbs | None = None
 
     @property
     def name(self) -> str:

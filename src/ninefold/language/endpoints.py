@@ -16,6 +16,7 @@ from ninefold.language.cases import BY, CASE, Case, each_case, in_cases
 from ninefold.language.check import CHECKS, Check
 from ninefold.language.declaration import (
     Each,
+    OfVerbs,
     One,
     When,
     adds,
@@ -70,11 +71,6 @@ ENDED = Question("ended", 4, "which credentials {} ends", "blocks", "E", "E", "o
 PRODUCES = Question("produces", 4, "the media type of responses", "blocks",
                     "the endpoints whose responses have content", asked="if a response has content")
 
-# fmt: on
-# fmt: off
-
-
-# An endpoint
 
 Ends: TypeAlias = Literal["presented", "others", "all"]
 """Which credentials of its row an endpoint ends."""
@@ -99,6 +95,8 @@ class Endpoint:
         "body", shapes.OneOf((shapes.Names("a field"), shapes.Template(shapes.Sight.NONE), shapes.Members())),
         "What the body gives: a list of fields, a template read backwards, or `$ref`, a schema.", BODY,
         f"{NOT_SERVED}. Else a body is not read", when=When("E takes values"), says_none=True, order="steps",
+        does=OfVerbs(lambda verb: verb.takes_values, "gives values",
+                  (lambda verb: verb.lists, "what narrows a list is a parameter of its `query`, with `where`")),
         read=read_body, below=(named(
             "$ref", Kind.NAMES,
             "The body is as that schema says; its members that are no fields are `request.body.NAME`.",
@@ -121,37 +119,45 @@ class Endpoint:
         "Which rows are listed or acted on, or which events told. `R == E` names one row, and so do a primary key or "
         "unique fields that are held equal to something (a reference as `slot.room.id == E` too); no value names none.",
         "All rows that may be seen; a gap for what acts on one row, where the path names nothing either.",
-        told="only where", meanings=("truth",), side="guards")
+        told="only where", meanings=("truth",), side="guards", does=OfVerbs(
+            lambda verb: verb.is_of_found or verb.may_make or verb.streams,
+            "says which rows are listed or acted on, or which events are told",
+            (lambda verb: verb.row == "new", "what has to hold of the new row is said by `check`")))
     sort: Fact[tuple[SortKey, ...]] | None = asked(
         "sort", shapes.Names(KEY),
         "The order of a list where a request chooses none.", ORDER,
         "the list is not served", when=When("E lists"), says_none=True, read=read_sort_keys, side="gives",
-        order="sequence")
+        order="sequence", does=OfVerbs(lambda verb: verb.lists, "orders a list"))
     pages: Fact[Pages] | None = instead(
         "pages", One(Pages), key_of(Limits, "pages").meaning, 8, "pages", question=PAGES, says_none=True,
-        side="gives")
+        side="gives", does=OfVerbs(lambda verb: verb.lists, "bounds a list"))
     sets: Fact[tuple[Assignment, ...]] | None = adds(
         "sets", shapes.MappingOf("fields to expressions"), "Values that it gives.", "It gives the body's values.",
         below=(named("FIELD", Kind.ADDS, "The value that it gives the field.", "It gives no value of its own.",
-                     shapes.Expression()),), side="moves")
+                     shapes.Expression()),), side="moves",
+        does=OfVerbs(lambda verb: verb.sets, "gives values to a row"))
     check: Fact[tuple[Check, ...]] | None = restricts(
         "check", CHECKS, "What has to hold of the row, as it was; of one that is made, as it would be.",
-        "Every row is admitted.")
+        "Every row is admitted.", does=OfVerbs(lambda verb: not verb.streams, "judges what is done"))
     patch: Fact[Name] | None = asked(
         "patch", shapes.Word(("merge", "json-patch")),
         "How an update is read: RFC 7396 (`merge`) or RFC 6902 (`json-patch`).", PATCH, NOT_SERVED,
-        when=When("E updates and its body gives a field"))
+        when=When("E updates and its body gives a field"),
+        does=OfVerbs(lambda verb: verb.patches, "says how an update is read"))
     etag: Fact[bool] | None = adds(
         "etag", shapes.Boolean(only_true=True), "Responses carry an entity tag, and preconditions on it are honoured.",
-        "There is no entity tag that a precondition could name.", side="gives", promise=MORE_HEADERS)
+        "There is no entity tag that a precondition could name.", side="gives", promise=MORE_HEADERS,
+        does=OfVerbs(lambda verb: verb.etag, "tells whether what is shown has changed"))
     idempotency_key: Fact[Name] | None = adds(
         "idempotency key", shapes.Word(("required", "optional")),
         "A request with the header Idempotency-Key is done once, and its response is given again.",
         "The header means nothing.",
-        sentence="the header `Idempotency-Key` is {}", order="words", promise="relax a restriction", planned=True)
+        sentence="the header `Idempotency-Key` is {}", order="words", promise="relax a restriction", planned=True,
+        does=OfVerbs(lambda verb: verb.writes, "makes that a request is done once"))
     grant: Fact[Name] | None = adds(
         "grant", shapes.Word(("client_credentials",)), "By which grant of OAuth 2.0 (RFC 6749) a client signs in.",
-        "Who signs in knows a password.", side="moves")
+        "Who signs in knows a password.", side="moves",
+        does=OfVerbs(lambda verb: verb.grants, "says by which grant a client signs in"))
     issues: Fact[Name] | None = adds(
         "issues", shapes.Name("a scheme"),
         "A credential of that scheme is made for the row, and is `caller.credential`.", "No credential is made.",
@@ -160,7 +166,9 @@ class Endpoint:
         "ends", shapes.Word(get_args(Ends)),
         "Which credentials of the row it ends: the one that the request presents, all others, or all.",
         ENDED, f"{NOT_SERVED}. Else it ends none, but for what a new password ends", when=When("E signs out"),
-        says_none=True, side="moves")
+        says_none=True, side="moves",
+        does=OfVerbs(lambda verb: verb.ends is not None, "ends credentials that were issued to a row",
+                  (lambda verb: verb.removes, "credentials end with their row")))
     requests: Fact[Requests] | None = instead(
         "requests", One(Requests), "How the requests of this endpoint alone are read.", 4, "requests")
     error_shape: Fact[Shape] | None = instead(
@@ -185,7 +193,9 @@ class Endpoint:
         when=When("the function takes something"), below=(
             named("NAME", Kind.ADDS, "The value of what the function takes by that name.",
                   "An error where the function takes it.", shapes.Expression(shapes.Sight.NONE)),), side="moves")
-    also: Fact[tuple[Effect, ...]] | None = adds("also", EFFECTS, OTHER_ROWS, NO_OTHER_ROW, side="moves")
+    also: Fact[tuple[Effect, ...]] | None = adds(
+        "also", EFFECTS, OTHER_ROWS, NO_OTHER_ROW, side="moves",
+        does=OfVerbs(lambda verb: verb.effects, "says what else changes"))
     case: Case | None = adds(
         "cases", shapes.Members(), "What an expression chooses; a case is an endpoint, but for what is read before.",
         "There is one case: what the endpoint states.", below=(BY, CASE), whole=lambda _: None)

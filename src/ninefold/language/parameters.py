@@ -16,7 +16,7 @@ from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
-from ninefold.language.declaration import When, adds, asked, members, named, restricts
+from ninefold.language.declaration import OfVerbs, When, adds, asked, members, named, restricts
 from ninefold.language.expressions import Expression, Template, expression, template
 from ninefold.language.fact import Fact, Name, value_of
 from ninefold.language.json_schema import KEYS, TYPES, TYPING, keywords
@@ -144,14 +144,16 @@ class Parameter:
         "holds are listed, or changed, and events told. The type of `value` is the expression's where the schema says "
         "none.",
         "It narrows nothing.", told="narrows to", meanings=("pages and filters", "truth"), side="gives",
-        promise="show more rows")
+        promise="show more rows",
+        does=OfVerbs(lambda verb: verb.is_of_all or verb.streams, "narrows a list or a stream"))
     sorts: Fact[tuple[SortKey, ...]] | None = adds(
         "sorts", shapes.Names(KEY), "It chooses the order: these can be chosen.", "It chooses no order.",
-        read=read_sort_keys, promise="add a sort")
+        read=read_sort_keys, promise="add a sort", does=OfVerbs(lambda verb: verb.lists, "orders a list"))
     selects: Fact[tuple[Name, ...]] | None = adds(
         "selects", shapes.Names("a member of what is shown of a row"),
         "It names the members to show, which are of these. Where it is not given all are shown.",
-        "It chooses no members.", told="members that can be named", words=in_backticks, meanings=("choices",))
+        "It chooses no members.", told="members that can be named", words=in_backticks, meanings=("choices",),
+        does=OfVerbs(lambda verb: verb.reads_rows, "says what a request chooses of what is shown"))
     always: Fact[tuple[Name, ...]] | None = adds(
         "always", shapes.Names("a member of what is shown of a row"),
         "Beside `selects`: members that are shown whatever is named.", "Only what is named is shown.",
@@ -161,6 +163,7 @@ class Parameter:
         "It names what is to be shown as rows, which is of these: references, or names, each with what is shown. A "
         "reference is shown as its whole row.", "It shows nothing as rows.", read=read_expanded,
         told="what can be shown as rows", meanings=("choices",),
+        does=OfVerbs(lambda verb: verb.reads_rows, "says what is shown on request"),
         words=lambda offered: in_backticks(Name(each.name, each.span) for each in offered), below=(
             named("NAME", Kind.ADDS,
                   "What is shown under that name: a view applied to the reference, a template, or the resource that "
@@ -196,12 +199,10 @@ class Parameter:
         return tuple(each for each in EFFECTS if getattr(self, each) is not None)
 
 
-
-
-EFFECTS: Final = ("where", "sorts", "selects", "expands")
+_OWN: Final = {each.name: each for each in members(Parameter)}
+EFFECTS: Final = {name: each.does for name, each in _OWN.items() if each.does is not None}
 """What a parameter of the query may do, by the keys that say it."""
 
-_OWN: Final = {each.name: each for each in members(Parameter)}
 _KEYWORDS: Final = tuple(each.name for each in KEYS if each.name != "required")
 _OF_VALUES: Final = ("required", "default", "explode", "content")
 """What is said of a value that a request gives by name, wherever it stands."""
