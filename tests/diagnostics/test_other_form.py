@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.contracts import ROOT
+from tests.slices import some
 
 from ninefold.pipeline import compile_document
 
@@ -21,7 +22,8 @@ def codes(name: str, text: str) -> list[str]:
     return [each.code.id for each in compile_document(name, text.encode()).diagnostics]
 
 
-@pytest.mark.parametrize("path", CONTRACTS, ids=lambda path: f"{path.parent.name}/{path.name}")
+@pytest.mark.long
+@pytest.mark.parametrize("path", some(CONTRACTS, 4), ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_contract_by_the_other_ending_is_told_once(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     if "\nstates:" in text if path.suffix == ".yaml" else "\n## " in text and "\n```" in text:
