@@ -259,7 +259,7 @@ class Application:
 
     def _opened(self) -> app.Application:
         if self._running is None:
-            audit = Audit(self._plan.stored, contract=self._contract)
+            audit = Audit(self._plan.stored, contract=self._contract, issuing=self._plan.issuing)
             begin = stated_rows(self._plan, Caller(self._operator))
             elsewhere = self._rates is not None
             opening = open_database(self._url, self._plan, begin, audit, self._replica, elsewhere, self._pooled)

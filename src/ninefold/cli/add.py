@@ -108,7 +108,7 @@ def add(
 
 def _opened(plan: ServicePlan, file: str, database: str, caller: Caller, loaded: Loaded) -> Opened:
     """The database, which keeps the contract from now on. Raises Unusable."""
-    judge = Audit(plan.stored, contract=Kept(loaded.source, ways_of(loaded).others))
+    judge = Audit(plan.stored, contract=Kept(loaded.source, ways_of(loaded).others), issuing=plan.issuing)
     opening = open_database(database, plan, stated_rows(plan, caller), judge)
     if isinstance(opening, Refused) and opening.held:
         help = "a database has one writer, and that is the service while it runs: stop it, add, and start it again"

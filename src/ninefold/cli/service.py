@@ -89,7 +89,8 @@ class Serving:
 
     def opened(self, path: str, offer: Offer, waits: bool = True) -> tuple[Opened, Counted]:
         """`waits`: as of `open_database`. Raises Unusable."""
-        audit = Audit(offer.plan.stored, contract=offer.contract)
+        plan, sources = offer.plan, self.sources
+        audit = Audit(plan.stored, contract=offer.contract, issuing=plan.issuing, sources=sources)
         begin = stated_rows(offer.plan, Caller(offer.values, self.sources))
         elsewhere = self.rates is not None
         opening = open_database(path, offer.plan, begin, audit, self.replica, elsewhere, self.pooled, waits)

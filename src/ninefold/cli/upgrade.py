@@ -24,7 +24,7 @@ from ninefold.diagnostics.source import Source
 from ninefold.pipeline import Loaded
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.operator.audit import Audit, Kept, Misfits
+from ninefold.runtime.operator.audit import Audit, Ended, Kept, Misfits
 from ninefold.runtime.operator.due import Due, Falling
 from ninefold.runtime.store import undo as undo_
 from ninefold.runtime.store.changing import Decide, Judged, NotUpgraded, Rehearsed
@@ -128,7 +128,7 @@ def upgrade(
         taken = _taken_back(path, undo, lose_writes, drop, backup)
         if taken is not None:
             return taken
-        judge = Due(plan, audit := Audit(plan.stored, inf, Kept(loaded.source, lambda _: ())))
+        judge = Due(plan, audit := Audit(plan.stored, inf, Kept(loaded.source, lambda _: ()), plan.issuing))
         decide = _decide(again, plan, loaded, reads=write is None and not (expand or contract))
         if expand or contract:
             return going_over.goes_over(path, plan, decide, judge if contract else None, again)
@@ -198,12 +198,29 @@ def _told(
     applied: bool,
 ) -> int:
     audit, due = of_rows
-    falling, left = due.falling, audit.counted.fields if done.goes else ()  # what does not fit then stays as it is
+    # What does not fit stays as it is, where it goes; what falls due and what ends is told in any case.
+    found = _Found(audit.counted.fields if done.goes else (), audit.counted.ended, due.falling)
     if format == "json":
-        say_json(_json(done, left, falling))
+        say_json(_json(done, found))
     else:
-        say("\n".join(visible(line) for line in _lines(done, left, falling, again, applied)))
+        say("\n".join(visible(line) for line in _lines(done, found, again, applied)))
     return 0 if done.goes else 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What the contract makes of what stays in the database as it is: rows that do not fit, credentials that mean
+    nothing any more, and rows that are due."""
+
+    left: Sequence[Misfits]
+    ended: Sequence[Ended]
+    falling: Sequence[Falling]
+
+    def untouched(self) -> Iterator[str]:
+        for each in self.ended:
+            yield f"{'ended':<12}{each.words}"
+            yield f"{'':<12}  {{scheme: {each.scheme}, to: …}} in the document of the upgrade keeps them"
+        yield from (f"{'due':<12}{each.words}" for each in self.falling)
 
 
 def _decide(again: _Again, plan: ServicePlan, loaded: Loaded, reads: bool) -> Decide:
@@ -216,7 +233,7 @@ def _decide(again: _Again, plan: ServicePlan, loaded: Loaded, reads: bool) -> De
 
     def of(what: Decided, stored: Schema, known: Known) -> tuple[Outcome, tuple[Diagnostic, ...]]:
         since = ways.served_with(known.contract)
-        found, wrong = decide(what, stored, wanted, given, checks, since, known.is_empty)
+        found, wrong = decide(what, stored, wanted, given, checks, since, known.is_empty, plan.issuing)
         return replace(found, states=new_states(wanted, known.contract), made=values_of(plan.stored)), wrong
 
     if path is None:
@@ -287,9 +304,7 @@ _EXPRESSIONS: Final = (
 _HOW: Final = "Of each question, take the `#` from one line and fill in what is `…`"
 
 
-def _lines(
-    done: Rehearsed, left: Sequence[Misfits], falling: Sequence[Falling], again: _Again, applied: bool
-) -> Iterator[str]:
+def _lines(done: Rehearsed, found: _Found, again: _Again, applied: bool) -> Iterator[str]:
     listed = ", ".join(f"{count:,} {name}" for name, count in done.rows)
     yield f"{done.database}{f' ({listed})' if listed else ''}"
     yield ""
@@ -297,7 +312,7 @@ def _lines(
         yield f"{'decided':<12}{done.decided} in the document of the upgrade"
     elif not done.given and not done.inherited and not any(each.why or each.change.words for each in done.changes):
         yield "nothing has to be changed" + (" that callers see" if done.made else "")
-        yield from (f"{'due':<12}{each.words}" for each in falling)
+        yield from found.untouched()
         yield from _put_back(done, again) if applied else ()
         return
     for said in done.inherited:
@@ -316,10 +331,10 @@ def _lines(
         yield f"{'lost':<12}deliveries: {done.undelivered:,} still to be made, or given up"
     for name, count in done.emptied:
         yield f"{'lost':<12}{name}: {count:,} values, in the place of which none is set"
-    yield from (f"{'left':<12}{each.words}" for each in left)
+    yield from (f"{'left':<12}{each.words}" for each in found.left)
     for name, count in done.aside:
         yield f"{'hidden':<12}{name}: {count:,} {_kept_of(name, count)} (--drop {name} ends them)"
-    yield from (f"{'due':<12}{each.words}" for each in falling)
+    yield from found.untouched()
     yield ""
     if not done.goes:
         open_ = sum(1 for each in done.changes if each.why)
@@ -348,7 +363,7 @@ def _change(each: Judged) -> Iterator[str]:
         yield f"{change.kind:<12}{change.about}, {change.words}"
 
 
-def _json(done: Rehearsed, left: Sequence[Misfits], falling: Sequence[Falling]) -> dict[str, object]:
+def _json(done: Rehearsed, found: _Found) -> dict[str, object]:
     return {
         "database": done.database,
         "rows": dict(done.rows),
@@ -367,10 +382,11 @@ def _json(done: Rehearsed, left: Sequence[Misfits], falling: Sequence[Falling]) 
         "lost": dict(done.lost),
         "emptied": dict(done.emptied),
         "removed": dict(done.removed),
-        "left": {each.name: each.count for each in left},
+        "left": {each.name: each.count for each in found.left},
+        "ended": [{"scheme": each.scheme, "of": each.resource, "count": each.count} for each in found.ended],
         "undelivered": done.undelivered,
         "given": list(done.given),
-        "due": [{"of": each.resource, "transition": each.transition, "count": each.count} for each in falling],
+        "due": [{"of": each.resource, "transition": each.transition, "count": each.count} for each in found.falling],
         "inherited": [{"how": each.how, "words": each.words} for each in done.inherited],
         "backup": None if done.backup is None else str(done.backup),
         "goes": done.goes,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ninefold.diagnostics.place import Place
-from ninefold.plan.authentication import Scheme
+from ninefold.plan.authentication import Issued, Scheme
 from ninefold.plan.calls import Call
 from ninefold.plan.events import Delivery
 from ninefold.plan.jobs import Timer
@@ -72,6 +72,11 @@ class ServicePlan(Saying, frozen=True, omit_defaults=True):
     """What rows have to be that were there before the contract said so."""
     dialect: str = "sqlite"
     """Which database its statements are for."""
+
+    @property
+    def issuing(self) -> dict[str, str]:
+        """The schemes whose credentials the service issues, each with the resource of whose rows they are."""
+        return {each.scheme: each.verified.resource for each in self.schemes if isinstance(each.verified, Issued)}
 
     def calls(self) -> dict[str, tuple[Call, tuple[str, ...]]]:
         """The functions that endpoints call, of any version, by name: how each is called, and by which endpoints."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ninefold.sql.fragment import identifier
+from ninefold.sql.fragment import identifier, literal
 
 DIGEST = identifier("$digest")
 SCHEME = identifier("$scheme")
@@ -72,6 +72,23 @@ def create(resource: str, key: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
         f"CREATE INDEX IF NOT EXISTS {identifier(f'$credential {resource} by row')} ON {name} ({columns})",
         f"CREATE INDEX IF NOT EXISTS {identifier(f'$credential {resource} by expiry')} ON {name} ({EXPIRES})",
     )
+
+
+def renamed(old: str, new: str, scopes: bool) -> tuple[str, ...]:
+    """The statements by which both tables go along with the resource's own. `scopes`: there is the second."""
+    of = (table_of, scopes_of) if scopes else (table_of,)
+    return tuple(f"ALTER TABLE {each(old)} RENAME TO {each(new)}" for each in of)
+
+
+def called_otherwise(resource: str, old: str, new: str) -> str:
+    """The statement by which what was issued as of one scheme is of another."""
+    return f"UPDATE {table_of(resource)} SET {SCHEME} = {literal(new)} WHERE {SCHEME} = {literal(old)}"
+
+
+def last(resource: str) -> str:
+    """The statement that gives each scheme with how many of its credentials last beyond the time that is bound."""
+    lasts = f"{EXPIRES} IS NULL OR {EXPIRES} > ?"
+    return f"SELECT {SCHEME}, count(*) FROM {table_of(resource)} WHERE {lasts} GROUP BY 1 ORDER BY 1"
 
 
 def of_scopes(resource: str) -> str:

@@ -112,6 +112,9 @@ class _Sorting:
             else:
                 about = f"field `{step.table}.{step.column}`, new, required"
                 self.refused.append(f"{about}: nodes of the old contract cannot work out what it is given")
+        elif isinstance(step, steps.CallCredentials):
+            about = f"the credentials of `{step.old}`, which is `{step.new}`"
+            self.refused.append(f"{about}: nodes of the old contract would know them no more")
 
     def _change(self, change: Change) -> None:
         if change.kind == "question":

@@ -200,11 +200,12 @@ class DropIndex:
 
 @dataclass(frozen=True, slots=True)
 class RenameTable:
-    """`credentials`: some are issued to its rows; `subscribers`: who subscribed may be one of them."""
+    """`credentials`: its rows are issued some, and `scopes` granted; `subscribers`: one may be who subscribed."""
 
     old: str
     new: str
     credentials: bool
+    scopes: bool
     subscribers: bool = False
 
 
@@ -278,6 +279,15 @@ class Reissue:
 
 
 @dataclass(frozen=True, slots=True)
+class CallCredentials:
+    """What was issued to rows of the table as of one scheme is of another one."""
+
+    table: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
 class DropDeliveries:
     """Nothing is delivered to anybody any more: who subscribes to what is known of their rows."""
 
@@ -310,7 +320,7 @@ Decision: TypeAlias = (
 
 Beside: TypeAlias = (
     SetCredentialsApart | TakeCredentialsBack | FollowSubscribers | SetDeliveriesApart | TakeDeliveriesBack
-    | DropDeliveries | CallReceivers
+    | CallCredentials | DropDeliveries | CallReceivers
 )  # fmt: skip
 """What is done to that which is kept beside rows, and knows them by their key."""
 

@@ -12,18 +12,21 @@ from dataclasses import field
 from hashlib import sha256
 from itertools import chain
 from time import monotonic
+from types import MappingProxyType
 from typing import Any
 
 import jsonschema_rs
 import msgspec
 
-from ninefold.diagnostics.frozen import dataclass
+from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Source
 from ninefold.expressions.binds import binder
 from ninefold.plan.schema import Stored as StoredRows
 from ninefold.runtime.messages.schemas import refuse_to_fetch
+from ninefold.runtime.sources import Sources
 from ninefold.runtime.store import record
 from ninefold.runtime.store.protocol import Row, Session, Stored, Unfit
+from ninefold.sql import credentials
 from ninefold.values.stored import sqlite_reader
 
 SECONDS = 2.0
@@ -72,17 +75,36 @@ class Misfits:
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """The credentials that were issued to rows of a resource as of a scheme, which the contract has not any more, or
+    issues none of: how many would last."""
+
+    scheme: str
+    resource: str
+    count: int
+
+    @property
+    def words(self) -> str:
+        what, are = ("1 credential", "is") if self.count == 1 else (f"{self.count:,} credentials", "are")
+        issued = f"{what} of `{self.scheme}`, issued to rows of `{self.resource}`, {are} good for nothing now"
+        return f"{issued}: no scheme that issues is called so"
+
+
+@dataclass(frozen=True, slots=True)
 class Counted:
-    """`fields`: those with rows that do not fit. `unfinished`: the resources of which not all rows were looked at in so
-    many `seconds`, each with how many were."""
+    """`fields`: those with rows that do not fit. `ended`: what is issued and means nothing, where the contract is
+    another than before. `unfinished`: the resources of which not all rows were looked at in so many `seconds`, each
+    with how many were."""
 
     fields: tuple[Misfits, ...] = ()
+    ended: tuple[Ended, ...] = ()
     unfinished: tuple[tuple[str, int], ...] = ()
     seconds: float = SECONDS
 
     def words(self) -> Iterator[str]:
         """A line for each field, and one for what was not looked at. No value of a row is in them."""
         yield from (each.words for each in self.fields)
+        yield from (each.words for each in self.ended)
         yield from self.cut()
 
     def cut(self) -> Iterator[str]:
@@ -96,10 +118,20 @@ class Audit:
     """What `plan.stored` says of the rows of a database, judged when it is opened
     (`ninefold.runtime.store.protocol.Judge`), and noted with them: the `contract` that they are served with. What
     they hold of another one has to be moved before. `counted`: what came of it. `seconds`: inf where somebody waits
-    for the whole of it."""
+    for the whole of it. `issuing`: the schemes whose credentials the service issues, each with the resource of whose
+    rows they are; what was issued otherwise is counted once, when the contract comes."""
 
-    def __init__(self, stored: Sequence[StoredRows], seconds: float = SECONDS, contract: Kept | None = None) -> None:
+    def __init__(
+        self,
+        stored: Sequence[StoredRows],
+        seconds: float = SECONDS,
+        contract: Kept | None = None,
+        issuing: Mapping[str, str] = MappingProxyType({}),
+        sources: Sources = Sources(),  # noqa: B008 - frozen
+    ) -> None:
         self.counted = Counted()
+        self._issuing = issuing
+        self._sources = sources
         self._stored = stored
         self._seconds = seconds
         self._contract = contract
@@ -131,10 +163,18 @@ class Audit:
             )
             if self._contract is not None:
                 source = self._contract.source
+                if record.served_with(session) != (source.name, source.text):
+                    self.counted = replace(found, ended=tuple(self._ended(session)))
                 record.note_contract(session, source.name, source.text)
             if after != fit:
                 record.note_fit(session, msgspec.json.encode(after, order="deterministic"))
         return tuple(unfit)
+
+    def _ended(self, session: Session) -> Iterator[Ended]:
+        for resource in record.issued_to(session):
+            for scheme, count in session.run(credentials.last(resource), (self._sources.now(),)):
+                if self._issuing.get(str(scheme)) != resource:
+                    yield Ended(str(scheme), resource, int(str(count)))
 
     def _others(self, session: Session) -> Iterator[Unfit]:
         if self._contract is None:
@@ -180,8 +220,8 @@ def counted(
         waiting = [each for each in waiting if each.goes_on(select, end)]
     return Counted(
         tuple(misfits for each in begun for misfits in each.misfits if misfits.count),
-        tuple((each.resource, each.seen) for each in waiting),
-        seconds,
+        unfinished=tuple((each.resource, each.seen) for each in waiting),
+        seconds=seconds,
     )
 
 

@@ -25,7 +25,7 @@ from ninefold.runtime.store.premises import all_are_told, broken
 from ninefold.runtime.store.protocol import Row, Session, Stored
 from ninefold.runtime.store.worked import ANEW, Worked, filled, revision_of, worked
 from ninefold.sql import waiting
-from ninefold.sql.credentials import of_scopes, scopes_of, set_apart, table_name, table_of, taken_back
+from ninefold.sql.credentials import called_otherwise, of_scopes, renamed, scopes_of, set_apart, table_name, taken_back
 from ninefold.sql.events import DROP_DELIVERIES
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.postgresql import POSTGRESQL, fitted
@@ -161,9 +161,9 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
                 yield tables.create_index(name, index)
         case steps.DropIndex(index=index):
             yield f"DROP INDEX IF EXISTS {identifier(tables.short(index.name))}"
-        case steps.RenameTable(old=old, new=new, credentials=credentials, subscribers=subscribers):
-            yield from _table_renamed(old, new, credentials, ask)
-            if subscribers:
+        case steps.RenameTable(old=old, new=new):
+            yield from _table_renamed(step, ask)
+            if step.subscribers:
                 yield resource_renamed(old, new, JSON)
         case steps.RenameColumn(table=name, old=old, new=new, credentials=credentials, subscribers=subscribers):
             yield from (_rename(each, old, new) for each in (name, *((table_name(name),) if credentials else ())))
@@ -186,12 +186,13 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
             yield from _beside(step, wanted)
 
 
-def _table_renamed(old: str, new: str, credentials: bool, ask: Ask) -> Iterator[str]:
+def _table_renamed(step: steps.RenameTable, ask: Ask) -> Iterator[str]:
+    old, new = step.old, step.new
     yield f"ALTER TABLE {identifier(old)} RENAME TO {identifier(new)}"
     yield f'UPDATE "$number" SET "table" = {literal(new)} WHERE "table" = {literal(old)}'
     yield from tables.numbered_anew(new, ask)
-    if credentials:
-        yield f"ALTER TABLE {table_of(old)} RENAME TO {table_of(new)}"
+    if step.credentials:
+        yield from renamed(old, new, step.scopes)
 
 
 def _beside(step: steps.Beside, wanted: Schema) -> Iterator[str]:
@@ -205,6 +206,8 @@ def _beside(step: steps.Beside, wanted: Schema) -> Iterator[str]:
             yield from taken_back(name, table.key, tables.support("credentials", name, wanted))
             if scopes:
                 yield f"ALTER TABLE {scopes_of(name)} ADD {of_scopes(name)}"
+        case steps.CallCredentials(table=name, old=old, new=new):
+            yield called_otherwise(name, old, new)
         case steps.FollowSubscribers(table=name, key=key, values=values):
             found = {column: _value(value, name) for column, value in values.items()}
             yield known_otherwise(name, identifier(f"$old {name}"), key, found, JSON)

@@ -28,7 +28,7 @@ import msgspec
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.runtime.store.protocol import Session
-from ninefold.upgrade.shape import FORM
+from ninefold.upgrade.shape import FORM, decode_shape
 
 APPLICATION = int.from_bytes(b"9fol", "big")
 """The `application_id` in the header of our files."""
@@ -225,6 +225,12 @@ def served_with(session: Session) -> Contract | None:
     """The same, in a transaction."""
     kept = value(session, "contract")
     return None if kept is None else _unpacked(kept)
+
+
+def issued_to(session: Session) -> tuple[str, ...]:
+    """The resources to whose rows credentials are issued, or were."""
+    shape = value(session, "shape")
+    return () if shape is None else decode_shape(shape).credentials
 
 
 def kept_contract(connection: apsw.Connection) -> bytes | None:

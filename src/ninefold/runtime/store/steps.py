@@ -23,7 +23,7 @@ from ninefold.runtime.store.premises import Question
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.worked import ANEW, Worked, filled, revision_of, worked
 from ninefold.sql import waiting
-from ninefold.sql.credentials import create_scopes, set_apart, table_name, table_of, taken_back
+from ninefold.sql.credentials import called_otherwise, create_scopes, renamed, set_apart, table_name, taken_back
 from ninefold.sql.events import (
     CREATE_LOG,
     CREATE_READING,
@@ -90,11 +90,11 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection, emptied
             yield tables.create_index(name, index)
         case steps.DropIndex(index=index):
             yield f"DROP INDEX IF EXISTS {identifier(index.name)}"
-        case steps.RenameTable(old=old, new=new, credentials=credentials, subscribers=subscribers):
+        case steps.RenameTable(old=old, new=new):
             yield f"ALTER TABLE {identifier(old)} RENAME TO {identifier(new)}"
-            if credentials:
-                yield f"ALTER TABLE {table_of(old)} RENAME TO {table_of(new)}"
-            if subscribers:
+            if step.credentials:
+                yield from renamed(old, new, step.scopes)
+            if step.subscribers:
                 yield resource_renamed(old, new, JSON)
         case steps.RenameColumn(table=name, old=old, new=new, credentials=credentials, subscribers=subscribers):
             yield from (_rename(each, old, new) for each in (name, *((table_name(name),) if credentials else ())))
@@ -151,6 +151,8 @@ def _beside(step: steps.Beside, wanted: Schema, connection: apsw.Connection) -> 
         case steps.TakeCredentialsBack(table=name):
             table = next(each for each in wanted.tables if each.name == name)
             yield from taken_back(name, table.key, tables.create_credentials(name, wanted))
+        case steps.CallCredentials(table=name, old=old, new=new):
+            yield called_otherwise(name, old, new)
         case steps.FollowSubscribers(table=name, key=key, values=values):
             of = identifier(name)
             found = {column: _value(value, of) for column, value in values.items()}
@@ -163,10 +165,9 @@ def _beside(step: steps.Beside, wanted: Schema, connection: apsw.Connection) -> 
         case steps.TakeDeliveriesBack(of=shape):
             yield from waiting.taken_back(tables.deliveries(shape), CREATE_SUBSCRIBED, versions=shape.versions)
         case steps.DropDeliveries():
-            yield from untold(connection)
-            yield from DROP_DELIVERIES
-        case steps.CallReceivers():
-            pass  # triggers follow by themselves
+            yield from (*untold(connection), *DROP_DELIVERIES)
+        case steps.CallReceivers():  # triggers follow by themselves
+            pass
         case _:
             assert_never(step)
 

@@ -3,7 +3,7 @@ then is compared as it would have been without."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 
 from msgspec import structs
@@ -17,6 +17,7 @@ from ninefold.tools.decisions.contract import NO_WAYS, Made, Older, Ways, conver
 from ninefold.tools.decisions.deciding import Deciding
 from ninefold.tools.decisions.document import (
     NOTHING_DECIDED,
+    CallScheme,
     Decided,
     Hide,
     Leave,
@@ -43,12 +44,14 @@ def decide(
     checks: Collection[str] = (),
     ways: Ways = NO_WAYS,
     is_empty: bool = False,
+    issuing: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Outcome, tuple[Diagnostic, ...]]:
     """What is decided over a database of shape `stored` that is to serve the schema `wanted`; what of it cannot be.
     `given`: what the contract decides itself, for the rows of which nothing else is decided. `checks`: those of its
     resources, by their names (`room.check.too_small`). `ways`: what part 9 says of older versions, which counts where
     nothing else is decided (`ninefold.tools.decisions.decide`). `is_empty`: there are no rows; where the database has
-    the form of the contract besides, made for it or by a service that asked nobody, nothing is left to decide."""
+    the form of the contract besides, made for it or by a service that asked nobody, nothing is left to decide.
+    `issuing`: the schemes whose credentials the contract issues, each with the resource of whose rows they are."""
     if is_empty and changes(stored, wanted).same:
         decided = NOTHING_DECIDED
     deciding = Deciding(stored, wanted, checks, decided)
@@ -57,6 +60,31 @@ def decide(
         message = f"this was written for a database of the shape {made_for.text}, and this one is of {digest(stored)}"
         deciding.found.append(Diagnostic(ANOTHER_DATABASE, message, (Label(made_for.span, ""),)))
     inherit(deciding, ways, decided)
+    one_after_another(deciding, decided)
+    # What the contract gives it gives of the row as it becomes.
+    deciding.steps = list(as_it_was(deciding.steps))
+    give_older(deciding, ways, decided)
+    for (resource, field), value in given.items():
+        deciding.give(resource, field, value)
+    for each in decided.decisions:
+        if isinstance(each, CallScheme):
+            call_scheme(deciding, each, issuing)
+    after = structs.replace(deciding.stored, tables=tuple(deciding.tables.values()))
+    count = len(decided.decisions)
+    outcome = Outcome(
+        tuple(deciding.steps),
+        after,
+        tuple(deciding.lost),
+        count,
+        tuple(deciding.left),
+        tuple(deciding.given),
+        tuple(deciding.inherited),
+        asked(deciding, ways, decided),
+    )
+    return outcome, tuple(deciding.found)
+
+
+def one_after_another(deciding: Deciding, decided: Decided) -> None:
     for number, each in enumerate(decided.decisions):
         match each:
             case Rename():
@@ -75,24 +103,20 @@ def decide(
                 deciding.leave(each)
             case Reissue():
                 deciding.reissue(each)
-    # What the contract gives it gives of the row as it becomes.
-    deciding.steps = list(as_it_was(deciding.steps))
-    give_older(deciding, ways, decided)
-    for (resource, field), value in given.items():
-        deciding.give(resource, field, value)
-    after = structs.replace(deciding.stored, tables=tuple(deciding.tables.values()))
-    count = len(decided.decisions)
-    outcome = Outcome(
-        tuple(deciding.steps),
-        after,
-        tuple(deciding.lost),
-        count,
-        tuple(deciding.left),
-        tuple(deciding.given),
-        tuple(deciding.inherited),
-        asked(deciding, ways, decided),
-    )
-    return outcome, tuple(deciding.found)
+            case CallScheme():
+                pass  # once all that is renamed is called as the contract has it (`call_scheme`)
+
+
+def call_scheme(deciding: Deciding, each: CallScheme, issuing: Mapping[str, str]) -> None:
+    of, kept = issuing.get(each.to.text), deciding.stored.credentials
+    if of is None:
+        deciding.unknown("the contract issues no credentials of", each.to, issuing)
+    elif each.scheme.text in issuing:
+        deciding.unknown("the contract itself issues credentials of", each.scheme, {})
+    elif of not in kept:
+        deciding.unknown(f"nothing was issued to a `{of}`, of", each.scheme, {})
+    else:
+        deciding.steps.append(steps.CallCredentials(of, each.scheme.text, each.to.text))
 
 
 # What part 9 of a contract says of an older version, decided over the rows that were stored for it: names, fills,

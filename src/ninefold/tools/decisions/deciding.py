@@ -65,7 +65,7 @@ class Deciding:
 
     # Names
 
-    def _unknown(self, what: str, name: Scalar, among: Mapping[str, object], span: Span | None = None) -> None:
+    def unknown(self, what: str, name: Scalar, among: Mapping[str, object], span: Span | None = None) -> None:
         near = did_you_mean(name.text, list(among))
         message = f"{what} `{name.text}`"
         self.found.append(Diagnostic(NOTHING_OF_THAT_NAME, message, (Label(span or name.span, ""),), near))
@@ -75,7 +75,7 @@ class Deciding:
         resource, _, field = name.text.rpartition(".")
         table = self.tables.get(resource)
         if table is None:
-            self._unknown("nothing is stored of", name, {f"{each}.{field}": None for each in self.tables})
+            self.unknown("nothing is stored of", name, {f"{each}.{field}": None for each in self.tables})
             return None
         return table, field
 
@@ -93,16 +93,16 @@ class Deciding:
         names = {column.name for column in table.columns}
         wanted = self.wanted.get(table.name)
         if old not in names:
-            self._unknown("nothing is stored of", each.old, {f"{table.name}.{name}": None for name in names})
+            self.unknown("nothing is stored of", each.old, {f"{table.name}.{name}": None for name in names})
         elif wanted is None or resource != table.name or new not in {column.name for column in wanted.columns}:
-            self._unknown("the contract has no field", each.new, _fields(self.wanted))
+            self.unknown("the contract has no field", each.new, _fields(self.wanted))
         elif new not in names:
             self._rename(table.name, old, new)
         elif each.new.text in self.leaving:
             self._waiting[table.name, new] = waits = f"$renamed {new}"
             self._rename(table.name, old, waits)
         else:
-            self._unknown("there is already a field", each.new, {})
+            self.unknown("there is already a field", each.new, {})
 
     def _rename(self, table: str, old: str, new: str) -> None:
         """And what waits for the name that is free now."""
@@ -141,11 +141,13 @@ class Deciding:
     def _rename_table(self, each: Rename) -> None:
         old, new = each.old.text, each.new.text
         if old not in self.tables:
-            self._unknown("nothing is stored of", each.old, self.tables)
+            self.unknown("nothing is stored of", each.old, self.tables)
         elif new not in self.wanted or new in self.tables:
-            self._unknown("the contract has no new resource", each.new, self.wanted)
+            self.unknown("the contract has no new resource", each.new, self.wanted)
         else:
-            self.steps.append(steps.RenameTable(old, new, old in self.stored.credentials, self.stored.subscriptions))
+            stored = self.stored
+            issued, scoped = old in stored.credentials, old in stored.scoped
+            self.steps.append(steps.RenameTable(old, new, issued, scoped, stored.subscriptions))
             self.tables = {table.name: table for table in (named(held, old, new) for held in self.tables.values())}
             self.reads[new] = self.reads.pop(old)
             self._call_receivers(old, new, {})
@@ -163,7 +165,7 @@ class Deciding:
         wanted = self.wanted.get(table.name)
         now = next((column for column in wanted.columns if column.name == name), None) if wanted is not None else None
         if wanted is None or now is None:
-            self._unknown("the contract has no field", each.field, _fields(self.wanted))
+            self.unknown("the contract has no field", each.field, _fields(self.wanted))
             return
         type_ = (
             identifier_type(now.type.resource, Schema(tuple(self.wanted.values())))
@@ -260,9 +262,7 @@ class Deciding:
         wanted = self.wanted.get(table.name)
         machine = None if wanted is None else wanted.machine
         if machine is None or each.to.text not in machine.states:
-            self._unknown(
-                "the contract has no state", each.to, dict.fromkeys(() if machine is None else machine.states)
-            )
+            self.unknown("the contract has no state", each.to, dict.fromkeys(() if machine is None else machine.states))
             return
         self.steps.append(steps.MapState(table.name, machine.column, machine.column, state, each.to.text, each.kept))
 
@@ -275,7 +275,7 @@ class Deciding:
         was = next((column for column in table.columns if column.name == name), None)
         now = None if wanted is None else next((column for column in wanted.columns if column.name == name), None)
         if wanted is None or was is None or now is None or not {type(was.type), type(now.type)} == {Digest}:
-            self._unknown("there is no secret", each.field, {})
+            self.unknown("there is no secret", each.field, {})
         else:
             required = was.required or now.required
             self.steps.append(steps.Reissue(table.name, name, name in wanted.passwords, required))
@@ -291,7 +291,7 @@ class Deciding:
         was = next((column for column in table.columns if column.name == name), None)
         wanted = self.wanted.get(table.name)
         if was is None or name in (table.key if wanted is None else wanted.key):
-            self._unknown("nothing is stored that could go, of", each.field, {})
+            self.unknown("nothing is stored that could go, of", each.field, {})
             return
         table, _ = self.put_aside(table, was)
         now = () if wanted is None else shape(Schema((wanted,))).tables[0].columns
@@ -310,7 +310,7 @@ class Deciding:
             return
         if table is None or name in self.wanted:
             gone = dict.fromkeys(each for each in self.tables if each not in self.wanted)
-            self._unknown("nothing is stored that could go, of", each.field, gone)
+            self.unknown("nothing is stored that could go, of", each.field, gone)
             return
         self.steps.append(steps.SetTableAside(table))
         del self.tables[name]
@@ -321,7 +321,7 @@ class Deciding:
     def remove(self, each: RemoveRows) -> None:
         table = self.tables.get(each.resource.text)
         if table is None:
-            self._unknown("nothing is stored of", each.resource, self.tables)
+            self.unknown("nothing is stored of", each.resource, self.tables)
             return
         where = None if each.where is None else self._typed(each.where, table, Boolean())
         if where is not None or each.where is None:
@@ -333,7 +333,7 @@ class Deciding:
         if each.about.text in known:
             self.left.append(each.about.text)
         else:
-            self._unknown("the contract has no field and no check", each.about, known)
+            self.unknown("the contract has no field and no check", each.about, known)
 
     # What they have in common
 

@@ -11,6 +11,7 @@
       - {remove rows: order, where: old.total < 0}
       - {leave: room.title}             # rows that do not fit it any more stay as they are
       - {reissue: member.key}           # the secrets that rows have end
+      - {scheme: session, to: login}    # what was issued as of one scheme is of another
 
 Expressions are CEL, typed against what is stored: `old` is the row as it was.
 """
@@ -86,7 +87,15 @@ class Reissue:
     field: nodes.Scalar
 
 
-Decision: TypeAlias = Rename | Set | MapState | Hide | RemoveRows | Leave | Reissue
+@dataclass(frozen=True, slots=True)
+class CallScheme:
+    """The credentials that were issued as of a scheme are of the scheme `to`, as the contract has it."""
+
+    scheme: nodes.Scalar
+    to: nodes.Scalar
+
+
+Decision: TypeAlias = Rename | Set | MapState | Hide | RemoveRows | Leave | Reissue | CallScheme
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +109,13 @@ class Decided:
     @property
     def mentioned(self) -> frozenset[str]:
         """What is decided about, by its older name: fields, and states."""
-        return frozenset(_about(each).text for each in self.decisions)
+        return frozenset(about.text for each in self.decisions if (about := _about(each)) is not None)
 
 
-def _about(decision: Decision) -> nodes.Scalar:
+def _about(decision: Decision) -> nodes.Scalar | None:
     match decision:
+        case CallScheme():
+            return None  # a resource may be called so, too
         case Rename():
             return decision.old
         case MapState():
@@ -128,6 +139,7 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "remove rows": ("where",),
     "leave": (),
     "reissue": (),
+    "scheme": ("to",),
 }
 """What is decided, and what may stand beside it."""
 
@@ -187,7 +199,7 @@ class _Reader:
     def _decision(
         self, verb: str, about: nodes.Scalar, said: Mapping[str, nodes.Scalar], span: Span
     ) -> Decision | None:
-        needed = {"rename": "to", "set": "is", "state": "to"}.get(verb)
+        needed = {"rename": "to", "set": "is", "state": "to", "scheme": "to"}.get(verb)
         if needed is not None and needed not in said:
             self.say(f"`{verb}` says nothing without `{needed}`", span)
             return None
@@ -208,5 +220,7 @@ class _Reader:
                 return Leave(about)
             case "reissue":
                 return Reissue(about)
+            case "scheme":
+                return CallScheme(about, said["to"])
             case _:
                 return RemoveRows(about, said.get("where"))
