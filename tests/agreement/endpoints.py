@@ -202,6 +202,17 @@ def guarded(maker: Maker, made: Made, endpoint: dict[str, Any]) -> dict[str, Any
     return endpoint
 
 
+def through(row: str, field: str) -> dict[str, str]:
+    """What is shown of a row that may not be there: left out where it has no value, or null."""
+    read = f"{row}.{field}"
+    return {
+        "through": read,
+        "said": f"nullable(has({read}) ? {read} : null)",
+        "chosen": f"nullable(has({read}) ? {{'it': {read}, 'no': null}} : null)",
+        "listed": f"[nullable(has({row}) ? {{'it': nullable(has({read}) ? {read} : null)}} : null), {read}]",
+    }
+
+
 def showing(maker: Maker, made: Made) -> Any:
     name = made.name
     if "views" in made.more and maker.often(0.5):
@@ -214,8 +225,7 @@ def showing(maker: Maker, made: Made) -> Any:
             if made.references and maker.often(0.6):
                 reference, target = maker.random.choice(list(made.references.items()))
                 field_ = maker.random.choice(list(maker.made[target].kinds))
-                through = f"{name}.{reference}.{field_}"
-                members["through"] = f"nullable(has({through}) ? {through} : null)" if len(field_) == 2 else through
+                members |= through(f"{name}.{reference}", field_)
             return members
         case 1:
             return {"it": name, "at": "now"} if maker.often(0.5) else {"it": name}

@@ -16,6 +16,7 @@ from tests.agreement import functions
 from tests.agreement.runs import run
 from tests.slices import some
 
+from ninefold.checked.contents import Choice
 from ninefold.compile import errors, requirements
 from ninefold.compile.perspective import Perspective
 from ninefold.contract.resolve import contract as resolving
@@ -57,6 +58,7 @@ create, delete, lists, read, sign_in, update, writes = (
     for name in ("create", "delete", "list", "read", "sign_in", "update", "writes")
 )
 
+compiled_contents = import_module("ninefold.compile.contents")
 compiled_events = import_module("ninefold.compile.events")
 versions_of_fields = import_module("ninefold.contract.versions.fields")
 fields_of_bodies = import_module("ninefold.runtime.messages.fields")
@@ -251,6 +253,17 @@ def a_null_in_a_merge_patch_is_passed_over(patch: Patch) -> None:
         return valid(self, given, *more)
 
     patch.setattr(decode.Body, "valid", passing)
+
+
+@mutant
+def a_null_that_a_template_says_is_left_out(patch: Patch) -> None:
+    content = compiled_contents.content
+
+    def left_out(wanted: Any, columns: Any) -> Any:
+        made = content(wanted, columns)
+        return msgspec.structs.replace(made, null_shown=False) if isinstance(wanted, Choice) else made
+
+    patch.setattr(compiled_contents, "content", left_out)
 
 
 @mutant

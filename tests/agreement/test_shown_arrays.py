@@ -26,8 +26,15 @@ OF_TEXTS: Final = {
     "once": "A.distinct().sort().map(x, {'t': x})",
     "null": "A.map(x, {'n': null, 't': nullable(x == 'b' ? null : x), 'in': {'n': null, 't': x == 'b' ? null : x}})",
     "null in a list": "A.map(x, [{'n': null, 't': nullable(x == 'c' ? null : x)}])",
+    "null in lists": "A.map(x, [{'n': null, 't': x == 'c' ? null : x}, {'is': x}])",
     "null of some": "A.map(x, x == 'b' ? {'n': null} : {'t': nullable(x == 'a' ? null : x), 'n': x})",
 }
+OF_GIVEN_TEXTS: Final = {
+    "null of each": "A.flatMap(x, [{'n': null, 'x': x}])",
+    "null at each": "A.transformList(i, x, {'n': null, 'i': nullable(10 / i), 'x': x == 'b' ? null : x})",
+    "null of all": "{'a': A.map(x, {'n': null})}",
+}
+"""Of what the request gives alone: no database makes such objects."""
 OF_PAIRS: Final = {
     "members": "A.map(o, {'k': o.k, 'w': o.v + 1})",
     "fails": "A.map(o, {'k': 10 / o.v})",
@@ -45,7 +52,7 @@ OF_ROWS: Final = {
     "view": "short(item.parts)",
     "view of some": "short(item.parts.filter(p, p.n > 1))",
     "view of one": "item.parts.map(p, short(p))",
-    "null": "item.parts.map(p, {'n': nullable(p.n), 'of': nullable(6 / p.n), 'open': p.open, 'no': null})",
+    "rows with null": "item.parts.map(p, {'n': nullable(p.n), 'of': nullable(6 / p.n), 'open': p.open, 'no': null})",
 }
 
 
@@ -72,7 +79,7 @@ def _of(forms: dict[str, str], array: str) -> dict[str, str]:
 def _served() -> dict[str, Any]:
     tags, pairs = _of(OF_TEXTS, "item.tags"), _of(OF_PAIRS, "item.pairs")
     shows = {**tags, **pairs, **OF_ROWS}
-    given = {**_of(OF_TEXTS, "request.body.tags"), **_of(OF_PAIRS, "request.body.pairs")}
+    given = {**_of({**OF_TEXTS, **OF_GIVEN_TEXTS}, "request.body.tags"), **_of(OF_PAIRS, "request.body.pairs")}
     fields = {"id": TEXT, "n": {"type": ["integer", "null"]}, "tags": TEXTS, "pairs": PAIRS}
     part = {"id": TEXT, "n": {"type": ["integer", "null"]}, "open": {"type": "boolean"}}
     refers = {"references": "item", "inverse": "parts", "on delete": "cascade"}
@@ -125,6 +132,9 @@ def test_each_item_is_shown_alike(database: str) -> None:
     assert first["fails"] == [{"k": 5}, {}, {"k": 10}, {}]
     assert "filter" not in first and first["kept"] == [{"k": "x"}], "an array of which a part is an error is left out"
     assert told[6].body["object"] == first["object"] and told[6].body["kept"] == first["kept"]
+    assert all(told[6].body[each] == first[each] for each in first if each.startswith("null") and each in OF_TEXTS)
+    assert first["null in lists"][2] == [{"n": None}, {"is": "c"}]
+    assert told[6].body["null at each"][:2] == [{"n": None, "i": None}, {"n": None, "i": 10, "x": "a"}]
     assert all(each not in told[4].body for each in OF_TEXTS)
 
 

@@ -1,5 +1,6 @@
 """Meaning "no value": what a schema says of null is said in one way, to a body that gives it, to a row that has to have
-a value, to a patch, and where a row without a value is shown; however the schema says it."""
+a value, to a patch, and where a row without a value is shown; however the schema says it. A template that says
+`nullable` shows null whatever the schema says."""
 
 from __future__ import annotations
 
@@ -57,12 +58,16 @@ def test_null_is_admitted_everywhere_or_nowhere(tmp_path: Path) -> None:
         fields = {"id": {"type": "integer", "on create": "serial()"}, "free": schema, "due": schema}
         resources[name] = {"primary key": "id", "fields": fields, "required": ["due"]}
         takes = {"body": ["free", "due"]}
+        free = f"{name}.free"
+        chosen = f"has({free}) ? {{'it': {free}}} : null"
+        told = {"plain": free, "said": f"nullable({free})", "chosen": f"nullable({chosen})", "left": chosen}
         endpoints |= {
             f"POST /{name}": {"does": f"create {name}", **takes, "responses": {201: name}},
             f"PATCH /{name}/{{id}}": {"does": f"update {name}", **takes, "patch": "merge", "responses": {200: name}},
             f"PATCH /{name}/{{id}}/edits": {
                 "does": f"update {name}", **takes, "patch": "json-patch", "responses": {200: name}
             },
+            f"GET /{name}/{{id}}": {"does": f"read {name}", "responses": {200: told}},
         }  # fmt: skip
     text = REST + f"resources: {json.dumps(resources)}\nendpoints: {json.dumps(endpoints)}\n"
     found = compile_document("contract.yaml", text.encode())
@@ -73,6 +78,8 @@ def test_null_is_admitted_everywhere_or_nowhere(tmp_path: Path) -> None:
             path = f"/r{number}"
             whole = client.post(path, json={"due": "a"})
             assert whole.json() == {"id": 1, **({"free": None} if admitted else {}), "due": "a"}, schema
+            shown = client.get(f"{path}/1").json()
+            assert shown == {**({"plain": None} if admitted else {}), "said": None, "chosen": None}, schema
             edits = [{"op": "remove", "path": "/due"}]
             answers = [
                 client.post(path, json={"due": "a", "free": None}),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
+from typing import Final
 
 import msgspec
 
@@ -11,11 +13,22 @@ from ninefold.checked.contents import Content, Leaf, Rows
 from ninefold.checked.contents import Object as ObjectOf
 from ninefold.checked.resources import Resource
 from ninefold.diagnostics.frozen import replace
-from ninefold.expressions.ast import Ast, Conditional, Invocation, Literal, MapLiteral, Name
+from ninefold.expressions.ast import (
+    MAKING_ARRAYS,
+    Ast,
+    Conditional,
+    Invocation,
+    ListLiteral,
+    Literal,
+    MapLiteral,
+    variables_of,
+)
 from ninefold.expressions.reads import may_fail
 from ninefold.expressions.scope import join
-from ninefold.expressions.tree import Call, Comprehension, Constant, MakeObject, Select, Typed
-from ninefold.values import Array, Object, Row, optional
+from ninefold.expressions.tree import Call, Comprehension, Constant, MakeArray, MakeObject, Select, Typed
+from ninefold.values import Anything, Array, Object, Row, Type, optional
+
+MAKING: Final = (*MAKING_ARRAYS, "transformMap")
 
 
 def marked(ast: Ast) -> Ast | None:
@@ -32,13 +45,20 @@ def says_null(ast: Ast) -> bool:
     return marked(ast) is not None or (isinstance(ast, Literal) and ast.value is None)
 
 
+def makes_of_each(ast: Invocation) -> bool:
+    """Whether a call is a macro that makes something of each item, by its last argument."""
+    return ast.function in MAKING and bool(variables_of(ast))
+
+
 def unmarked(ast: Ast) -> Ast:
     """An expression that makes objects of values, without the `nullable` of their members."""
     match ast:
         case MapLiteral(entries=entries):
             return replace(ast, entries=tuple((name, unmarked(marked(value) or value)) for name, value in entries))
-        case Invocation(function="map", target=target, arguments=(Name(), *_, body)) if target is not None:
-            return replace(ast, arguments=(*ast.arguments[:-1], unmarked(body)))
+        case ListLiteral(items=items):
+            return replace(ast, items=tuple(map(unmarked, items)))
+        case Invocation(arguments=(*others, body)) if makes_of_each(ast):
+            return replace(ast, arguments=(*others, unmarked(body)))
         case Conditional(yes=yes, no=no):
             return replace(ast, yes=unmarked(yes), no=unmarked(no))
         case _:
@@ -54,16 +74,23 @@ def with_nulls(typed: Typed, ast: Ast) -> Typed:
             nulls = [name for (name, _), (_, value) in zip(members, entries, strict=True) if says_null(value)]
             types = {name: optional(value.type) if name in nulls else value.type for name, value in made}
             return MakeObject(made, Object(members=types), tuple(nulls))
-        case Comprehension(macro="map"), Invocation(function="map", arguments=(*_, body)):
+        case MakeArray(items=items), ListLiteral(items=written_items):
+            several = [with_nulls(item, each) for item, each in zip(items, written_items, strict=True)]
+            return msgspec.structs.replace(typed, items=several, type=Array(items=_of_all(several)))
+        case Comprehension(macro=macro), Invocation(arguments=(*_, body)) if makes_of_each(ast):
             shown = with_nulls(typed.body, body)
-            return msgspec.structs.replace(typed, body=shown, type=Array(items=shown.type))
+            types = {"map": Array(items=shown.type), "flatMap": shown.type}
+            return msgspec.structs.replace(typed, body=shown, type=types.get(macro, typed.type))
         case Call(function="?:", arguments=[asked, one, other]), Conditional(yes=yes, no=no):
             one, other = with_nulls(one, yes), with_nulls(other, no)
-            return msgspec.structs.replace(
-                typed, arguments=[asked, one, other], type=join(one.type, other.type) or typed.type
-            )
+            return msgspec.structs.replace(typed, arguments=[asked, one, other], type=_of_all([one, other]))
         case _:
             return typed
+
+
+def _of_all(several: list[Typed]) -> Type:
+    """The type that each of them is of."""
+    return reduce(lambda type_, each: join(type_, each) or Anything(nullable=True), (each.type for each in several))
 
 
 def is_always_there(content: Content) -> bool:

@@ -160,7 +160,8 @@ def or_null(content: Content, span: Span, showing: Showing) -> Content:
     if not isinstance(content, Array | Rows) and not is_always_there(content):
         return replace(content, null_shown=True)
     message = "`nullable` says nothing of what always has a value"
-    showing.findings.say(SAYS_NOTHING, message, Label(span, "is never null"))
+    help = ("show it without `nullable`",)
+    showing.findings.say(SAYS_NOTHING, message, Label(span, "is never null"), help=help)
     return content
 
 

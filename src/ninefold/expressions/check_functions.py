@@ -279,7 +279,11 @@ class Functions(Parts):
             self._problem(codes.WRONG_ARGUMENTS, message, ast, (f"write `{ast.function}(…)`",))
             return
         message = f"`{ast.function}` stands around all that a member of what is shown is, or an item"
-        help = ("elsewhere what has no value is null by itself", f"of a choice: `{ast.function}(c ? a : b)`")
+        help = (
+            f"of a choice: `{ast.function}(c ? a : b)`",
+            "elsewhere it would say nothing: what has no value is null in an expression, and a header without one is "
+            "left out",
+        )
         self._problem(codes.WRONG_ARGUMENTS, message, ast, help)
 
     def _comprehension(self, ast: Invocation, target: Ast) -> Typed | None:

@@ -256,8 +256,9 @@ def words(typed: Typed) -> str:
             return f"{_inner(range_)}.{macro}({', '.join(inside)})"
         case MakeArray(items=items):
             return f"[{', '.join(map(words, items))}]"
-        case MakeObject(members=members):
-            return "{" + ", ".join(f"{name}: {words(value)}" for name, value in members) + "}"
+        case MakeObject(members=members, nulls=nulls):
+            told = ((name, f"nullable({words(value)})" if name in nulls else words(value)) for name, value in members)
+            return "{" + ", ".join(f"{name}: {value}" for name, value in told) + "}"
         case _:
             assert_never(typed)
 
