@@ -16,7 +16,7 @@ from tests.upgrade.test_what_is_issued import CONTRACT, loaded, plan_of, ran
 from ninefold.diagnostics.source import Source
 from ninefold.plan.schema import Schema
 from ninefold.plan.service import ServicePlan
-from ninefold.runtime.operator.audit import Audit, Ended, Kept
+from ninefold.runtime.operator.audit import SECONDS, Audit, Ended, Kept
 from ninefold.runtime.store.changing import Decide, Rehearsed
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.protocol import Opened
@@ -79,10 +79,10 @@ def is_known(database: str, text: str, key: str) -> bool:
         return who(service.http, key) == 200
 
 
-def audit_of(text: str, database: str) -> tuple[ServicePlan, Audit]:
+def audit_of(text: str, database: str, seconds: float = inf) -> tuple[ServicePlan, Audit]:
     found = loaded(text)
     plan = plan_of(found, database)
-    return plan, Audit(plan.stored, inf, Kept(found.source, lambda _: ()), plan.issuing)
+    return plan, Audit(plan.stored, seconds, Kept(found.source, lambda _: ()), plan.issuing)
 
 
 def deciding(plan: ServicePlan, *lines: str) -> Decide:
@@ -120,7 +120,7 @@ def test_without_a_decision_it_ends_and_that_is_told_once(database: str) -> None
     key, now = issued(database), edited(CONTRACT, *CALLED)
     told = []
     for _ in range(2):
-        plan, audit = audit_of(now, database)
+        plan, audit = audit_of(now, database, SECONDS)
         opening = open_database(database, plan, None, audit)
         assert isinstance(opening, Opened)
         opening.database.close()
@@ -129,6 +129,8 @@ def test_without_a_decision_it_ends_and_that_is_told_once(database: str) -> None
     assert told == [[f"{words}: no scheme that issues is called so"], []]
     assert not is_known(database, now, key)
     assert is_known(database, CONTRACT, key)  # and comes back with the contract of before
+    done, ended = upgraded(now, database, apply=False)
+    assert done.goes and ended == (Ended("key", "account", 1),)
     done, _ = upgraded(now, database, "{scheme: key, to: login}")
     assert done.made
     assert is_known(database, now, key)

@@ -22,7 +22,7 @@ is laid out (`ninefold.upgrade.shape`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ninefold.sql.fragment import identifier, literal
 
@@ -67,15 +67,24 @@ def create(resource: str, key: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     lines.append(
         f"FOREIGN KEY ({columns}) REFERENCES {identifier(resource)} ({columns}) ON UPDATE CASCADE ON DELETE CASCADE"
     )
-    return (
-        f"CREATE TABLE IF NOT EXISTS {name} (\n  " + ",\n  ".join(lines) + "\n) STRICT",
-        f"CREATE INDEX IF NOT EXISTS {identifier(f'$credential {resource} by row')} ON {name} ({columns})",
-        f"CREATE INDEX IF NOT EXISTS {identifier(f'$credential {resource} by expiry')} ON {name} ({EXPIRES})",
-    )
+    created = f"CREATE TABLE IF NOT EXISTS {name} (\n  " + ",\n  ".join(lines) + "\n) STRICT"
+    return created, *create_indexes(resource, [column for column, _ in key])
+
+
+def create_indexes(resource: str, key: Sequence[str]) -> tuple[str, ...]:
+    """The statements that create those of the table. `key`: the columns of the identifier."""
+    columns = ", ".join(map(identifier, key)), EXPIRES
+    named = zip(index_names(resource), columns, strict=True)
+    return tuple(f"CREATE INDEX IF NOT EXISTS {identifier(name)} ON {table_of(resource)} ({of})" for name, of in named)
+
+
+def index_names(resource: str) -> tuple[str, str]:
+    return f"$credential {resource} by row", f"$credential {resource} by expiry"
 
 
 def renamed(old: str, new: str, scopes: bool) -> tuple[str, ...]:
-    """The statements by which both tables go along with the resource's own. `scopes`: there is the second."""
+    """The statements by which both tables go along with the resource's own, without their indexes. `scopes`: there is
+    the second."""
     of = (table_of, scopes_of) if scopes else (table_of,)
     return tuple(f"ALTER TABLE {each(old)} RENAME TO {each(new)}" for each in of)
 

@@ -72,8 +72,9 @@ POSTGRESQL: Final = _Json(
 )
 
 
-def resource_renamed(old: str, new: str, json: _Json) -> str:
-    return json.moved((old,), (new,))
+def resource_renamed(old: str, new: str, json: _Json) -> tuple[str, ...]:
+    """The index of the old name is made anew with what tells of the end of rows (`triggers`)."""
+    return json.moved((old,), (new,)), f"DROP INDEX IF EXISTS {_index_of(old)}"
 
 
 def key_renamed(resource: str, old: str, new: str, json: _Json) -> str:
@@ -135,9 +136,13 @@ def triggers(resource: str, key: Sequence[str]) -> tuple[str, ...]:
         f" {', '.join(map(identifier, key))}{on} WHEN {differs}"
         f" BEGIN UPDATE {_TABLE} SET caller = json_set(caller, {now}) {is_old}"
     )
-    index = identifier(f"$subscription of {resource}")
+    index = _index_of(resource)
     known = ", ".join(f"caller ->> {SQLITE.at(resource, name)}" for name in key)
     return f"DROP INDEX IF EXISTS {index}", f"CREATE INDEX {index} ON {_TABLE} ({known})", ends, follows
+
+
+def _index_of(resource: str) -> str:
+    return identifier(f"$subscription of {resource}")
 
 
 FUNCTION: Final = identifier("$caller ends")

@@ -200,11 +200,11 @@ class DropIndex:
 
 @dataclass(frozen=True, slots=True)
 class RenameTable:
-    """`credentials`: its rows are issued some, and `scopes` granted; `subscribers`: one may be who subscribed."""
+    """`issued`: by which columns credentials know its rows; None: none do. `subscribers`: who subscribed may be one."""
 
     old: str
     new: str
-    credentials: bool
+    issued: tuple[str, ...] | None
     scopes: bool
     subscribers: bool = False
 

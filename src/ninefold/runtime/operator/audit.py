@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import field
 from hashlib import sha256
 from itertools import chain
+from math import inf
 from time import monotonic
 from types import MappingProxyType
 from typing import Any
@@ -119,7 +120,7 @@ class Audit:
     (`ninefold.runtime.store.protocol.Judge`), and noted with them: the `contract` that they are served with. What
     they hold of another one has to be moved before. `counted`: what came of it. `seconds`: inf where somebody waits
     for the whole of it. `issuing`: the schemes whose credentials the service issues, each with the resource of whose
-    rows they are; what was issued otherwise is counted once, when the contract comes."""
+    rows they are; what was issued otherwise is counted when the contract comes, and where somebody waits for all."""
 
     def __init__(
         self,
@@ -163,7 +164,7 @@ class Audit:
             )
             if self._contract is not None:
                 source = self._contract.source
-                if record.served_with(session) != (source.name, source.text):
+                if self._seconds == inf or record.served_with(session) != (source.name, source.text):
                     self.counted = replace(found, ended=tuple(self._ended(session)))
                 record.note_contract(session, source.name, source.text)
             if after != fit:

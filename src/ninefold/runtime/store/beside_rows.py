@@ -1,8 +1,8 @@
-"""What SQLite and we keep beside the rows of a table, from a database to a new one."""
+"""What SQLite and we keep beside the rows of a table, where these go to a new database, or their table is renamed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import apsw
 
@@ -47,3 +47,13 @@ def numbers_go_on(old: apsw.Connection, new: apsw.Connection, tables: Mapping[st
         new.execute("DELETE FROM sqlite_sequence WHERE name = ?", (name,))
         if name is not None:
             new.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (name, highest))
+
+
+def credentials_renamed(old: str, new: str, issued: Sequence[str] | None, scopes: bool) -> Iterator[str]:
+    """The statements by which they are called by the new name of their resource. `issued`: the columns by which they
+    know its rows; None: there are none."""
+    if issued is None:
+        return
+    yield from credentials.renamed(old, new, scopes)
+    yield from (f"DROP INDEX IF EXISTS {identifier(each)}" for each in credentials.index_names(old))
+    yield from credentials.create_indexes(new, issued)

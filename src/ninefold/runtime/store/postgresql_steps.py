@@ -25,7 +25,7 @@ from ninefold.runtime.store.premises import all_are_told, broken
 from ninefold.runtime.store.protocol import Row, Session, Stored
 from ninefold.runtime.store.worked import ANEW, Worked, filled, revision_of, worked
 from ninefold.sql import waiting
-from ninefold.sql.credentials import called_otherwise, of_scopes, renamed, scopes_of, set_apart, table_name, taken_back
+from ninefold.sql.credentials import called_otherwise, of_scopes, scopes_of, set_apart, table_name, taken_back
 from ninefold.sql.events import DROP_DELIVERIES
 from ninefold.sql.fragment import identifier, literal
 from ninefold.sql.postgresql import POSTGRESQL, fitted
@@ -163,8 +163,7 @@ def _statements(step: Step, wanted: Schema, ask: Ask) -> Iterator[str]:
             yield f"DROP INDEX IF EXISTS {identifier(tables.short(index.name))}"
         case steps.RenameTable(old=old, new=new):
             yield from _table_renamed(step, ask)
-            if step.subscribers:
-                yield resource_renamed(old, new, JSON)
+            yield from resource_renamed(old, new, JSON) if step.subscribers else ()
         case steps.RenameColumn(table=name, old=old, new=new, credentials=credentials, subscribers=subscribers):
             yield from (_rename(each, old, new) for each in (name, *((table_name(name),) if credentials else ())))
             if subscribers:
@@ -191,8 +190,7 @@ def _table_renamed(step: steps.RenameTable, ask: Ask) -> Iterator[str]:
     yield f"ALTER TABLE {identifier(old)} RENAME TO {identifier(new)}"
     yield f'UPDATE "$number" SET "table" = {literal(new)} WHERE "table" = {literal(old)}'
     yield from tables.numbered_anew(new, ask)
-    if step.credentials:
-        yield from renamed(old, new, step.scopes)
+    yield from tables.credentials_renamed(old, new, step.scopes) if step.issued is not None else ()
 
 
 def _beside(step: steps.Beside, wanted: Schema) -> Iterator[str]:

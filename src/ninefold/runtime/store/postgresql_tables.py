@@ -293,3 +293,10 @@ def _credentials(resource: str, schema: Schema) -> tuple[str, ...]:
     owner = next(each for each in schema.tables if each.name == resource)
     forms = {column.name: _form(column.type, schema) for column in owner.columns}
     return credentials.create(resource, tuple((name, forms[name]) for name in owner.key))
+
+
+def credentials_renamed(old: str, new: str, scopes: bool) -> Iterator[str]:
+    """Of a resource that is renamed; they are called by it."""
+    yield from credentials.renamed(old, new, scopes)
+    for was, now in zip(credentials.index_names(old), credentials.index_names(new), strict=True):
+        yield f"ALTER INDEX {identifier(short(was))} RENAME TO {identifier(short(now))}"

@@ -18,12 +18,13 @@ from msgspec import structs
 from ninefold.plan.environment import ENTERED_COLUMN, IDENTITY_COLUMN, REVISION_COLUMN
 from ninefold.plan.schema import Schema, Table
 from ninefold.runtime.store import tables
+from ninefold.runtime.store.beside_rows import credentials_renamed
 from ninefold.runtime.store.changing import looked_for
 from ninefold.runtime.store.premises import Question
 from ninefold.runtime.store.protocol import Row, Stored
 from ninefold.runtime.store.worked import ANEW, Worked, filled, revision_of, worked
 from ninefold.sql import waiting
-from ninefold.sql.credentials import called_otherwise, create_scopes, renamed, set_apart, table_name, taken_back
+from ninefold.sql.credentials import called_otherwise, create_scopes, set_apart, table_name, taken_back
 from ninefold.sql.events import (
     CREATE_LOG,
     CREATE_READING,
@@ -92,10 +93,8 @@ def _statements(step: Step, wanted: Schema, connection: apsw.Connection, emptied
             yield f"DROP INDEX IF EXISTS {identifier(index.name)}"
         case steps.RenameTable(old=old, new=new):
             yield f"ALTER TABLE {identifier(old)} RENAME TO {identifier(new)}"
-            if step.credentials:
-                yield from renamed(old, new, step.scopes)
-            if step.subscribers:
-                yield resource_renamed(old, new, JSON)
+            yield from credentials_renamed(old, new, step.issued, step.scopes)
+            yield from resource_renamed(old, new, JSON) if step.subscribers else ()
         case steps.RenameColumn(table=name, old=old, new=new, credentials=credentials, subscribers=subscribers):
             yield from (_rename(each, old, new) for each in (name, *((table_name(name),) if credentials else ())))
             if subscribers:

@@ -146,8 +146,8 @@ class Deciding:
             self.unknown("the contract has no new resource", each.new, self.wanted)
         else:
             stored = self.stored
-            issued, scoped = old in stored.credentials, old in stored.scoped
-            self.steps.append(steps.RenameTable(old, new, issued, scoped, stored.subscriptions))
+            issued = self.tables[old].key if old in stored.credentials else None
+            self.steps.append(steps.RenameTable(old, new, issued, old in stored.scoped, stored.subscriptions))
             self.tables = {table.name: table for table in (named(held, old, new) for held in self.tables.values())}
             self.reads[new] = self.reads.pop(old)
             self._call_receivers(old, new, {})
