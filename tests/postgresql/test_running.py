@@ -85,6 +85,12 @@ def all_there(was: dict[str, list[dict[str, Any]]], url: str) -> bool:
     return all(any(row.items() <= each.items() for each in now[table]) for table, rows in was.items() for row in rows)
 
 
+def files(url: str) -> dict[str, int]:
+    """In which file the rows of each table are."""
+    tables = "SELECT relname, relfilenode FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+    return {str(name): file for name, file in server.run(url, tables)}
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("rows", [3])
 @pytest.mark.parametrize("name", GOING if LONG else [SEVERAL])
@@ -92,11 +98,12 @@ def test_it_becomes_what_it_becomes_where_nobody_serves(name: str, beside: str, 
     other = of_base(rows)
     for url in (beside, other):
         assert is_served(url, "")
-    first = held(beside)
+    first, written = held(beside), files(beside)
     with pytest.raises(NotUpgraded, match="nobody serves"):
         expanded(beside, name)
     with node(beside, ""):
         assert not expanded(beside, name).refused and all_there(first, beside)
+        assert written.items() <= files(beside).items(), "no table is written anew: others would wait for that"
         assert not expanded(beside, name).refused, "and again, which changes nothing"
         with node(beside, name), node(beside, ""):
             write(beside)

@@ -3,7 +3,8 @@ whatever the row and its resource are called and known by then. Over SQLite and 
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from math import inf
 from pathlib import Path
@@ -13,6 +14,8 @@ import pytest
 from msgspec import structs
 from tests.events.service import running
 from tests.postgresql import server
+from tests.postgresql.test_upgrade import cut_off
+from tests.slices import LONG
 from tests.upgrade.test_what_is_issued import deciding, loaded, opens, plan_of, ran
 from tests.upgrade.test_who_subscribed import BEFORE, ROWS, WAYS
 from tests.upgrade.test_who_subscribed import CONTRACT as SUBSCRIBED
@@ -21,6 +24,8 @@ from ninefold.cli.going_over import BEFORE as OF_BEFORE
 from ninefold.pipeline import Loaded
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.operator.audit import Audit, Kept
+from ninefold.runtime.store import postgresql_running
+from ninefold.runtime.store.changing import NotUpgraded
 from ninefold.runtime.store.opening import open_database
 from ninefold.runtime.store.protocol import Opened
 from ninefold.runtime.store.upgrading import come_to_its_end, go_over, take_back, upgrade_database
@@ -222,6 +227,76 @@ def test_rows_get_them_while_nodes_serve_without_them_over_postgresql() -> None:
     judge = Audit(after.stored, inf, Kept(keyed.source, lambda _: ()))
     come_to_its_end(database, after, deciding(after.schema), judge, OF_BEFORE)
     assert ran(database, read)[:3] == known and len(set(ran(database, read))) == 4
+    fresh = server.database()
+    assert opens(keyed, database) and opens(keyed, fresh)
+    assert laid_out(database) == laid_out(fresh)
+
+
+MANY = """INSERT INTO "user" (shop, place, mark, "$revision") SELECT 'one', 'p' || n, 'n' || n, 'r'
+    FROM generate_series(1, 2500) AS n"""
+WRITTEN = """SELECT pg_relation_filenode('"user"')"""
+WITHOUT = 'SELECT count(*) - count("$identity"), count(DISTINCT "$identity") FROM "user"'
+HAS = "SELECT is_nullable FROM information_schema.columns WHERE table_name = 'user' AND column_name = '$identity'"
+NEW = """INSERT INTO "user" (shop, place, mark, "$revision") VALUES ('two', 'new', 'new', 'r')"""
+
+
+@contextmanager
+def served(database: str, of: Loaded) -> Iterator[None]:
+    plan = plan_of(of, database)
+    opened = open_database(database, plan, judge=Audit(plan.stored, inf, Kept(of.source, lambda _: ())))
+    assert isinstance(opened, Opened), opened
+    with closing(opened.database):
+        yield
+
+
+@pytest.mark.serves
+def test_their_table_is_not_written_anew_over_postgresql() -> None:
+    """Which would keep everybody from it for as long as it takes."""
+    database, keyless, keyed = server.database(), loaded(SUBSCRIBED), loaded(CONTRACT)
+    after = plan_of(keyed, database)
+    with served(database, keyless):
+        ran(database, *ROWS, MANY)
+        before = ran(database, WRITTEN)
+        revisions = ran(database, """SELECT mark, "$revision" FROM "user" ORDER BY 1""")
+        assert not go_over(database, after, deciding(after.schema), OF_BEFORE).refused
+        assert ran(database, WRITTEN) == before
+        ran(database, NEW)
+        assert ran(database, WITHOUT) == [(0, 2504)] and ran(database, HAS) == [("NO",)]
+        now = ran(database, """SELECT mark, "$revision" FROM "user" WHERE mark <> 'new' ORDER BY 1""")
+        assert now == revisions, "what callers see of a row is as it was"
+
+
+@pytest.mark.serves
+@pytest.mark.long
+@pytest.mark.parametrize("at", range(1, 90) if LONG else [14, 27, 33, 36, 40, 44, 50])
+@pytest.mark.parametrize("goes_on", [False, True], ids=["taken back", "gone on"])
+def test_cut_off_rows_have_them_or_have_none_over_postgresql(
+    at: int, goes_on: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At some of its statements the connection ends, as where a process is killed."""
+    database, keyless, keyed = server.database(), loaded(SUBSCRIBED), loaded(CONTRACT)
+    after = plan_of(keyed, database)
+    with served(database, keyless):
+        ran(database, *ROWS, MANY)
+        with monkeypatch.context() as patched:
+            patched.setattr(postgresql_running, "asking", cut_off(at))
+            with suppress(NotUpgraded):
+                go_over(database, after, deciding(after.schema), OF_BEFORE)
+        ran(database, NEW)  # as nodes of the contract before write
+        between = ran(database, "SELECT 1 FROM \"$ninefold\" WHERE name = 'between'")
+        if not goes_on and between:
+            take_back(database)
+    if not goes_on:
+        with served(database, keyless):
+            assert ran(database, HAS) in ([], [("NO",)])
+        return
+    with served(database, keyless):
+        assert not go_over(database, after, deciding(after.schema), OF_BEFORE).refused
+        assert ran(database, WITHOUT) == [(0, 2504)] and ran(database, HAS) == [("NO",)]
+        with served(database, keyed):
+            pass
+    judge = Audit(after.stored, inf, Kept(keyed.source, lambda _: ()))
+    come_to_its_end(database, after, deciding(after.schema), judge, OF_BEFORE)
     fresh = server.database()
     assert opens(keyed, database) and opens(keyed, fresh)
     assert laid_out(database) == laid_out(fresh)

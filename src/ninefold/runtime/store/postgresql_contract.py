@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
+from ninefold.plan.environment import IDENTITY_COLUMN
 from ninefold.plan.schema import Schema, Table
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import postgresql_tables as tables
@@ -19,18 +20,19 @@ from ninefold.runtime.store.postgresql_running import (
     Side,
     added,
     beside,
+    demanded,
     found_over,
     is_to,
     likewise,
     patiently,
     plan_of,
-    validate,
+    undemanded,
 )
 from ninefold.runtime.store.postgresql_serving import ASK_AGAIN, LOST, SERVES
 from ninefold.runtime.store.postgresql_steps import Changing, drop_references
 from ninefold.runtime.store.protocol import Command, Judge
 from ninefold.sql import credentials, idempotency
-from ninefold.sql.fragment import identifier, literal
+from ninefold.sql.fragment import identifier
 from ninefold.upgrade import steps
 from ninefold.upgrade.changes import Changes, in_order
 from ninefold.upgrade.running import Between, Running
@@ -58,7 +60,7 @@ def contract(url: str, plan: ServicePlan, decide: Decide, judge: Judge, before: 
             return Over(side.name, over.refused)
         required = [each for each in over.contract if isinstance(each, steps.Require)]
         for each in required:
-            _demanded(side, each)
+            demanded(side, each.table, each.column)
         patiently(side, lambda: _contracted(side, noted, plan, found, over), lambda: _fit(side, judge))
         return Over(side.name, taken=tuple(_taken(over)), aside=_hidden(side, found.after))
 
@@ -69,21 +71,6 @@ def _is_left(side: Side, number: int, which: str) -> None:
         raise NotUpgraded(f"the database {side.name} is served for {which}", (serve,), ("stop what serves it",))
     if number in side.may_come():
         raise NotUpgraded(f"a process that served the database {side.name} for {which} {LOST}", help=(ASK_AGAIN,))
-
-
-def _demanded(side: Side, step: steps.Require) -> None:
-    """What keeps others from the table while all its rows are looked at need not look any more afterwards."""
-    check = literal(_check(step.column))
-    on = identifier(step.table)
-    if not side.ask(f"SELECT 1 FROM pg_constraint WHERE conrelid = $1::text::regclass AND conname = {check}", on):
-        condition = f"CHECK ({identifier(step.column)} IS NOT NULL) NOT VALID"
-        add = f"ALTER TABLE {on} ADD CONSTRAINT {identifier(_check(step.column))} {condition}"
-        patiently(side, lambda: side.ask(add))
-    validate(side)
-
-
-def _check(column: str) -> str:
-    return tables.short(f"$has {column}")
 
 
 def _fit(side: Side, judge: Judge) -> None:
@@ -110,7 +97,7 @@ def _contracted(side: Side, noted: Between, plan: ServicePlan, found: Changes, o
         side.ask(f"ALTER TABLE {identifier(each.table)} ALTER COLUMN {identifier(each.column)} DROP DEFAULT")
     for step in over.contract:
         if isinstance(step, steps.Require):
-            side.ask(f"ALTER TABLE {identifier(step.table)} DROP CONSTRAINT {identifier(_check(step.column))}")
+            undemanded(side.ask, step.table, step.column)
     _let_go(side, noted)
     database.note_shape(found.after)
     database.note_upgrade(found.after, None)
@@ -169,6 +156,9 @@ def _undone(side: Side, noted: Between) -> Schema:
     for name in noted.indexes:
         side.ask(f"DROP INDEX IF EXISTS {identifier(tables.short(name))}")
     _let_go(side, noted)
+    identified = noted.identified if noted.moved else ()
+    for name in () if noted.moved else noted.identified:
+        side.ask(f"ALTER TABLE {identifier(name)} DROP COLUMN {identifier(IDENTITY_COLUMN)}")
     kept = [each for each in noted.tables if noted.begun and _has(side.ask, each.name, "")]
     for table, column in noted.columns:
         if noted.begun and _has(side.ask, table, column.name):
@@ -191,7 +181,7 @@ def _undone(side: Side, noted: Between) -> Schema:
     shape = structs.replace(
         shape,
         tables=tuple(
-            structs.replace(each, identified=each.identified or each.name in noted.identified) for each in shape.tables
+            structs.replace(each, identified=each.identified or each.name in identified) for each in shape.tables
         ),
         aside=(*shape.aside, *kept),
         idempotency=shape.idempotency or ("keys", "") in supports,

@@ -6,13 +6,15 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any, Final, TypeAlias
 
 from msgspec import structs
 
 from ninefold.expressions.tree import Constant, Typed, Variable
-from ninefold.plan.schema import Schema
+from ninefold.plan.environment import IDENTITY_COLUMN
+from ninefold.plan.schema import Schema, Table
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.store import postgresql_tables as tables
 from ninefold.runtime.store.changing import Before, Decide, NotUpgraded, Over
@@ -23,12 +25,14 @@ from ninefold.runtime.store.postgresql_running import (
     Side,
     added,
     beside,
+    demanded,
     found_over,
     insisted,
     is_to,
     likewise,
     patiently,
     plan_of,
+    required,
     served_now,
     validate,
 )
@@ -68,6 +72,8 @@ def expand(url: str, plan: ServicePlan, decide: Decide, before: Before) -> Over:
         validate(side)
         moved = tuple((f"{each.table}.{each.column}", _moved(side, each, plan.schema)) for each in over.move)
         if not noted.moved:
+            for name in noted.identified:
+                _identified(side, next(each for each in plan.schema.tables if each.name == name))
             patiently(side, lambda: note_between(side.ask, structs.replace(noted, moved=True)))
         held = tuple(f"what this contract allows of `{each.about}`" for each in over.holds)
         return Over(side.name, nodes=nodes, added=tuple(added(noted)), moved=moved, held=held)
@@ -82,8 +88,11 @@ def _expanded(side: Side, plan: ServicePlan, over: Running, old: int, new: int) 
         if set(side.serving()) - {old}:
             raise NotUpgraded(f"nodes of another contract have begun to serve {side.name}")
         database = Changing(side.session(), side.ask)
-        database.take(in_order(over.expand), plan.schema)
-        for statement in (*_references(over, plan.schema), *_defaults(over), *_held(over)):
+        database.take(
+            in_order([each for each in over.expand if not isinstance(each, steps.AddIdentities)]), plan.schema
+        )
+        to_come = chain.from_iterable(map(tables.identities_to_come, noted.identified))
+        for statement in (*_references(over, plan.schema), *_defaults(over), *to_come, *_held(over)):
             side.ask(statement)
         prepared(side.link, side.loop, plan)
         note_between(side.ask, noted)
@@ -178,20 +187,49 @@ def _indexed(side: Side, step: steps.MakeIndex, schema: Schema) -> None:
     side.ask(made.replace("CREATE INDEX", "CREATE INDEX CONCURRENTLY", 1))
 
 
-def _moved(side: Side, step: steps.Fill, schema: Schema) -> int:
-    """How many rows were given a value that had none. Between two batches those who serve write as long as one took."""
-    table = next(each for each in schema.tables if each.name == step.table)
-    after: tuple[Any, ...] | None = ()
+Place: TypeAlias = tuple[Any, ...]
+"""The primary key of the row before; empty: none is."""
+
+
+def _page_by_page(side: Side, page: Callable[[Place], tuple[Place | None, int]]) -> int:
+    """How many rows were given something, by a function that does it for some behind a place, and tells the next one.
+    Between two batches those who serve write as long as one took."""
+    after: Place | None = ()
     count = 0
     while after is not None:
         begun, of = time.monotonic(), after
-        after, given = patiently(side, lambda: _page(side.ask, step, table.key, of))  # noqa: B023
+        after, given = patiently(side, lambda: page(of))  # noqa: B023
         count += given
         time.sleep(time.monotonic() - begun if after else 0)
     return count
 
 
-def _page(ask: Ask, step: steps.Fill, key: Sequence[str], after: tuple[Any, ...]) -> tuple[tuple[Any, ...] | None, int]:
+def _moved(side: Side, step: steps.Fill, schema: Schema) -> int:
+    """How many rows were given a value that had none."""
+    table = next(each for each in schema.tables if each.name == step.table)
+    return _page_by_page(side, lambda after: _page(side.ask, step, table.key, after))
+
+
+def _identified(side: Side, table: Table) -> None:
+    """Each row that is there is given an identity; then no row may be without one."""
+    _page_by_page(side, lambda after: _identities(side.ask, table, after))
+    demanded(side, table.name, IDENTITY_COLUMN)
+    patiently(side, lambda: required(side.ask, table.name, IDENTITY_COLUMN))
+
+
+def _identities(ask: Ask, table: Table, after: Place) -> tuple[Place | None, int]:
+    by, column = ", ".join(map(identifier, table.key)), identifier(IDENTITY_COLUMN)
+    behind = f" WHERE ({by}) > ({', '.join(f'${number}' for number in range(1, len(after) + 1))})" if after else ""
+    ordered = f" ORDER BY {by} LIMIT {BATCH}" if table.key else ""
+    read = f"ctid, {column}{f', {by}' if by else ''}"
+    found = ask(f"SELECT {read} FROM {identifier(table.name)}{behind}{ordered}", *after)
+    lacking = [row[0] for row in found if row[1] is None]
+    give = f"UPDATE {identifier(table.name)} SET {column} = {tables.ANOTHER} WHERE ctid = ANY($1)"
+    ask(give, lacking)
+    return tuple(found[-1])[2:] if table.key and len(found) == BATCH else None, len(lacking)
+
+
+def _page(ask: Ask, step: steps.Fill, key: Sequence[str], after: Place) -> tuple[Place | None, int]:
     """The rows behind a primary key: the last of them, None where there are no more, and how many had no value."""
     read, given = filled(step, Counter())
     names, by = (", ".join(map(identifier, each)) for each in ((*key, *read), key))

@@ -18,6 +18,7 @@ from msgspec import structs
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.plan.service import ServicePlan
+from ninefold.runtime.store import postgresql_tables as tables
 from ninefold.runtime.store import record
 from ninefold.runtime.store.changing import Before, Decide, NotUpgraded
 from ninefold.runtime.store.postgresql_between import LEAVE, NotServed, on_its_way
@@ -43,7 +44,7 @@ from ninefold.runtime.store.postgresql_serving import (
     serving,
 )
 from ninefold.runtime.store.protocol import Command, Unavailable
-from ninefold.sql.fragment import identifier
+from ninefold.sql.fragment import identifier, literal
 from ninefold.upgrade.changes import Changes, changes
 from ninefold.upgrade.running import Between, Running, running
 from ninefold.values import LONGEST_SUM
@@ -211,6 +212,32 @@ def validate(side: Side) -> None:
     for table, constraint in side.ask(_NOT_VALID):
         demand = f"ALTER TABLE {table} VALIDATE CONSTRAINT {identifier(constraint)}"
         insisted(lambda: side.ask(demand))  # noqa: B023
+
+
+def demanded(side: Side, table: str, column: str) -> None:
+    """Each row has a value, which all its rows are looked at for while others write; what keeps them from the table
+    (`required`) need not look any more afterwards."""
+    on, check = identifier(table), _check(column)
+    there = f"SELECT 1 FROM pg_constraint WHERE conrelid = $1::text::regclass AND conname = {literal(check)}"
+    if not side.ask(there, on):
+        condition = f"CHECK ({identifier(column)} IS NOT NULL) NOT VALID"
+        add = f"ALTER TABLE {on} ADD CONSTRAINT {identifier(check)} {condition}"
+        patiently(side, lambda: side.ask(add))
+    validate(side)
+
+
+def required(ask: Ask, table: str, column: str) -> None:
+    """What has been `demanded`."""
+    ask(f"ALTER TABLE {identifier(table)} ALTER COLUMN {identifier(column)} SET NOT NULL")
+    undemanded(ask, table, column)
+
+
+def undemanded(ask: Ask, table: str, column: str) -> None:
+    ask(f"ALTER TABLE {identifier(table)} DROP CONSTRAINT {identifier(_check(column))}")
+
+
+def _check(column: str) -> str:
+    return tables.short(f"$has {column}")
 
 
 def added(noted: Between) -> Iterator[str]:

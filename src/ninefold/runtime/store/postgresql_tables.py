@@ -47,11 +47,22 @@ OWN_FORM = 2
 
 _TEXT, _TIME, _NUMBER, _BYTES = (stored_form(each()) for each in (Text, Timestamp, Integer, Digest))
 
-IDENTITY: Final = f"{identifier(IDENTITY_COLUMN)} {_TEXT} NOT NULL DEFAULT CAST(gen_random_uuid() AS text)"
+ANOTHER: Final = "CAST(gen_random_uuid() AS text)"
+"""An identity that no row had before."""
+
+IDENTITY: Final = f"{identifier(IDENTITY_COLUMN)} {_TEXT} NOT NULL DEFAULT {ANOTHER}"
 """A column."""
 
 ENDS: Final = identifier("$subscriber ends")
 """A function and a trigger."""
+
+
+def identities_to_come(table: str) -> tuple[str, str]:
+    """The statements by which rows that come have one. With a default from its first moment the column would be written
+    for all rows at once, while nobody else reads the table."""
+    alter = f"ALTER TABLE {identifier(table)}"
+    column = identifier(IDENTITY_COLUMN)
+    return f"{alter} ADD COLUMN {column} {_TEXT}", f"{alter} ALTER COLUMN {column} SET DEFAULT {ANOTHER}"
 
 
 def too_long(schema: Schema) -> Iterator[str]:
