@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -19,6 +19,7 @@ def listed(maker: Maker, made: Made) -> dict[str, Any]:
     sort = [maker.random.choice(["", "-"]) + key for key in keys]
     if sortable and maker.often(0.6):
         query["sort"] = {"sorts": [maker.random.choice(["", "-"]) + key for key in sortable[:3]]}
+        _orders(maker.orders, sortable, query)
     endpoint: dict[str, Any] = {"does": f"list {made.name}", "sort": sort, "query": query}
     query |= {f"q{number}": each for number in range(3) if maker.often(0.5) and (each := narrowing(maker, made))}
     if maker.often(0.2):
@@ -118,10 +119,32 @@ def pages(maker: Maker) -> Any:
         "default": maker.random.choice([1, 2, 3]),
         **maker.random.choice([{}, {}, {"minimum": 0}]),
         "maximum": maker.random.choice([3, 5, NONE]),
+        **maker.orders.choice([{}, {}, {"clamps": True}, {"clamps": False}]),
         **({} if by == "cursor" else {"first": maker.random.choice([0, 1])}),
         "size": "limit",
         "at": by,
     }
+
+
+def _orders(throws: Random, sortable: Sequence[str], query: dict[str, Any]) -> None:
+    """Names of their own, several at once, and what turns an order round."""
+    sort, signs = query["sort"], ["", "-"]
+    if throws.random() < 0.4:
+        some = throws.sample(sortable, throws.randint(1, min(len(sortable), 2)))
+        named = {f"by_{number}": key for number, key in enumerate(sort["sorts"])}
+        sort["sorts"] = {**named, "mixed": [throws.choice(signs) + key for key in some]}
+    elif throws.random() < 0.6:
+        sort["sorts"] = [sign + key for key in sortable[:3] for sign in signs]
+    if throws.random() < 0.5:
+        sort |= {"type": "array", "explode": throws.random() < 0.5}
+    if throws.random() < 0.4:
+        query["way"] = throws.choice(
+            [
+                {"type": "string", "enum": ["asc", "desc"], "reverses": ["desc"]},
+                {"type": "boolean", "default": True, "reverses": ["true"]},
+                {"reverses": ["down", "back"]},
+            ]
+        )
 
 
 def by_sight(random: Random, endpoints: dict[str, Any], made: Mapping[str, Made]) -> None:

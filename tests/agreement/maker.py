@@ -43,6 +43,7 @@ class Maker:
         self.readings = Random(f"readings {random.getstate()}")
         self.normals = Random(f"normals {random.getstate()}")
         self.narrowed = Random(f"narrowed {random.getstate()}")
+        self.orders = Random(f"orders {random.getstate()}")
         self.schemes: dict[str, Any] = {}
         self.made: dict[str, Made] = {}
         self.codes: dict[str, dict[str, Any]] = {}

@@ -26,7 +26,7 @@ from tests.reference.values import broken_rules
 
 from ninefold.checked.bodies import BodyLeaf
 from ninefold.checked.endpoints import Endpoint
-from ninefold.checked.operations import Expansion, Parameter, PathName, PathValue, Projection
+from ninefold.checked.operations import Expansion, Parameter, PathName, PathValue, Projection, Sorts
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked, Issued, LookedUp, Password
 from ninefold.language.verbs import GRANT, kind_of
@@ -163,6 +163,7 @@ class Asker:
         self.of_accounts = [each for each in self.by_name if _is_of_accounts(each, checked)]
         self._streams = Random(f"streams {random.getstate()}")
         self._spelled = Random(f"spelled {random.getstate()}")
+        self._orders = Random(f"orders {random.getstate()}")
         self._told: list[str] = []
         """Events that streams have told of."""
         self.of_log = [each for each in self.by_name if each.resource == LOG and each.verb == "list"]
@@ -361,7 +362,9 @@ class Asker:
         if self._often(0.04):
             pairs.append(("unheard", "1"))
         doing = {each.name for each in filters_of(endpoint)}
-        choosing = (sorts_of(endpoint), projection_of(endpoint), expansion_of(endpoint))
+        sorts = sorts_of(endpoint)
+        turning = None if sorts is None else sorts.reverse
+        choosing = (sorts, turning, projection_of(endpoint), expansion_of(endpoint))
         doing |= {each.parameter for each in choosing if each is not None and each.parameter is not None}
         for declared in endpoint.takes.query:
             if declared.name not in doing and self._often(0.5):
@@ -379,10 +382,11 @@ class Asker:
                 else:
                     count = len(texts) if several or self._often(0.05) else 1
                     pairs += [(each.name, text) for text in texts[:count]]
-        sorts = sorts_of(endpoint)
         if sorts is not None and sorts.parameter is not None and self._often(0.5):
-            offered = [("-" if keys[0][1] else "") + keys[0][0] for keys in sorts.offered]
-            pairs.append((sorts.parameter, self.random.choice([*offered, *offered, "id", "-", ""])))
+            pairs += self._ordered(sorts, sorts.parameter, exploding[sorts.parameter])
+        if sorts is not None and sorts.reverse is not None and self._orders.random() < 0.6:
+            values = [*sorts.reverse.values, *sorts.reverse.values, "asc", "false", ""]
+            pairs.append((sorts.reverse.parameter, self._orders.choice(values)))
         for choice in (projection_of(endpoint), expansion_of(endpoint)):
             if choice is not None and self._often(0.6):
                 pairs += self._chosen(choice, exploding[choice.parameter])
@@ -395,6 +399,13 @@ class Asker:
             elif pages.at is not None and self._often(0.06):
                 pairs.append((pages.at, "invented"))
         return [f"{quote(name)}={quote(text)}" for name, text in pairs]
+
+    def _ordered(self, sorts: Sorts, parameter: str, explode: bool) -> list[tuple[str, str]]:
+        offered = [each.name or ("-" if each.keys[0][1] else "") + each.keys[0][0] for each in sorts.offered]
+        if not sorts.several:
+            return [(parameter, self.random.choice([*offered, *offered, "id", "-", ""]))]
+        named = [self._orders.choice([*offered] * 5 + ["id", ""]) for _ in range(self._orders.randint(1, 3))]
+        return [(parameter, name) for name in named] if explode else [(parameter, ",".join(named))]
 
     def _chosen(self, choice: Projection | Expansion, explode: bool) -> list[tuple[str, str]]:
         names = self.random.sample(choice.offered, self.random.randint(1, len(choice.offered)))

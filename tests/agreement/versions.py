@@ -164,7 +164,7 @@ class Versioned:
                 endpoint["query"] = {**endpoint.get("query", {}), name: f"{of}.{name} == value"}
                 sorts = endpoint["query"].get("sort", {}).get("sorts")
                 if sorts and self.often(0.5):
-                    sorts.append(name)
+                    sorts.append(name) if isinstance(sorts, list) else sorts.update(later=name)
         return of, name
 
     def _removed_field(self) -> dict[str, Any]:

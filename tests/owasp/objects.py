@@ -112,8 +112,9 @@ def queries(a: Asking, endpoint: checked.Endpoint, hidden: list[Row]) -> Iterato
     size = {pages.size: str(pages.maximum)} if pages and pages.size and pages.maximum else {}
     yield size
     if sorts is not None and sorts.parameter:
-        for keys in sorts.offered:
-            yield {**size, sorts.parameter: ",".join(("-" if down else "") + name for name, down in keys)}
+        for order in sorts.offered:
+            called = ",".join(("-" if down else "") + name for name, down in order.keys)
+            yield {**size, sorts.parameter: order.name or called}
     for each in filters_of(endpoint):
         texts = {
             str(v)

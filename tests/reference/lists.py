@@ -15,7 +15,7 @@ from tests.reference.rows import Row
 from tests.reference.values import Broken, from_text
 
 from ninefold.checked.endpoints import Endpoint
-from ninefold.checked.operations import SortKeys
+from ninefold.checked.operations import Order, SortKeys
 from ninefold.values import Integer
 
 Query = Mapping[str, Sequence[str]]
@@ -90,7 +90,11 @@ def asked(endpoint: Endpoint, query: Query, given: Mapping[str, Any], failures: 
     _order(endpoint, given, page)
     pages = pages_of(endpoint)
     if pages is not None and pages.by != "none":
-        page.size = _whole(pages.size, query, pages.minimum, pages.maximum, pages.default, failures)
+        if pages.said.get("clamps"):
+            page.size = max(_whole(pages.size, query, None, None, pages.default, failures), pages.minimum)
+            page.size = page.size if pages.maximum is None else min(page.size, pages.maximum)
+        else:
+            page.size = _whole(pages.size, query, pages.minimum, pages.maximum, pages.default, failures)
         if pages.by in ("offset", "page"):
             page.at = _whole(pages.at, query, pages.first, None, pages.first, failures)
             page.start = (page.at - pages.first) * (page.size if pages.by == "page" else 1)
@@ -107,17 +111,24 @@ def _order(endpoint: Endpoint, given: Mapping[str, Any], page: Page) -> None:
     if sorts is None:
         return
     page.order = sorts.default
-    offered = {_called(keys): keys for keys in sorts.offered}
-    if sorts.parameter is not None and sorts.parameter in given and given[sorts.parameter] in offered:
-        page.order = offered[given[sorts.parameter]]
+    offered = {_called(order): order.keys for order in sorts.offered}
+    if sorts.parameter is not None and sorts.parameter in given:
+        chosen = given[sorts.parameter]
+        names = [name for name in (chosen if isinstance(chosen, list) else [chosen]) if name in offered]
+        page.order = tuple(key for name in names for key in offered[name]) if names else sorts.default
+    if (reverse := sorts.reverse) is not None and reverse.parameter in given:
+        if any(from_text(reverse.type, text) == given[reverse.parameter] for text in reverse.values):
+            page.order = tuple((field, not descends) for field, descends in page.order)
 
 
-def _called(keys: SortKeys) -> str:
-    return ",".join(("-" if descends else "") + name for name, descends in keys)
+def _called(order: Order) -> str:
+    if order.name is not None:
+        return order.name
+    return ",".join(("-" if descends else "") + name for name, descends in order.keys)
 
 
 def _whole(
-    name: str | None, query: Query, least: int, largest: int | None, otherwise: int, failures: list[Failure]
+    name: str | None, query: Query, least: int | None, largest: int | None, otherwise: int, failures: list[Failure]
 ) -> int:
     if name is None or name not in query:
         return otherwise
@@ -129,7 +140,7 @@ def _whole(
     except Broken as broken:
         failures.append(invalid("query", name, broken.rule))
         return otherwise
-    if value < least:
+    if least is not None and value < least:
         failures.append(invalid("query", name, "minimum"))
     elif largest is not None and value > largest:
         failures.append(invalid("query", name, "maximum"))

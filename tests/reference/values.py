@@ -162,9 +162,15 @@ def broken_rules(schema: Mapping[str, Any], value: Any, at: Path = ()) -> Iterat
             yield at, keyword
             return
     for keyword, said in schema.items():
-        if keyword not in ("items", "properties", "required", "additionalProperties"):
+        if keyword in ("allOf", "contains"):
+            yield from (each for one in said for each in broken_rules(one, value, at)) if keyword == "allOf" else ()
+        elif keyword not in ("items", "properties", "required", "additionalProperties", "minContains", "maxContains"):
             if not keeps(keyword, said, value):
                 yield at, keyword
+    if isinstance(value, list) and "contains" in schema:
+        count = sum(not [*broken_rules(schema["contains"], item)] for item in value)
+        if count < schema.get("minContains", 1) or count > schema.get("maxContains", count):
+            yield at, "contains" if count < schema.get("minContains", 1) else "maxContains"
     if isinstance(value, list) and "items" in schema:
         for index, item in enumerate(value):
             yield from broken_rules(schema["items"], item, (*at, index))

@@ -17,7 +17,7 @@ from msgspec import structs
 
 from ninefold.checked.contents import Content, Response, expressions_of, with_expressions
 from ninefold.checked.endpoints import Admission, Endpoint
-from ninefold.checked.operations import List, PathName, Segment, SortKeys
+from ninefold.checked.operations import List, Order, PathName, Segment, SortKeys, turned
 from ninefold.checked.resources import Field, Resource
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.expressions.tree import (
@@ -89,9 +89,11 @@ def indexes(asked: Asked, resource: Resource, rules: Rules) -> Iterator[Wanted]:
                 yield Wanted(found.equal, _ordered(usual, resource, found.equal) or ())
 
 
-def title(keys: SortKeys, resource: Resource) -> str:
-    """What callers call an order: by the names that they know its fields by."""
-    names = ((resource.fields[field].called or field, descending) for field, descending in keys)
+def title(order: Order, resource: Resource) -> str:
+    """What callers call an order: by its own name, or the names that they know its fields by."""
+    if order.name is not None:
+        return order.name
+    names = ((resource.fields[field].called or field, descending) for field, descending in order.keys)
     return ",".join(f"-{name}" if descending else name for name, descending in names)
 
 
@@ -129,6 +131,8 @@ def _by_rows(asked: Asked, resource: Resource, rules: Rules) -> Iterator[str]:
     usual, *others = _sorts(asked)
     if finding and any(keys != usual and not _is_turned(keys, usual, resource) for keys in others):
         yield f"what is found by {' or '.join(finding)} is put into any other order than the usual one"
+    if asked.list.sorts.several:
+        yield "what is alike in the first of several orders is put into the next"
     if len(finding) > 1:
         yield f"of {' and '.join(finding)} at once, what one of them finds is judged row by row"
 
@@ -136,9 +140,7 @@ def _by_rows(asked: Asked, resource: Resource, rules: Rules) -> Iterator[str]:
 def _is_turned(keys: SortKeys, usual: SortKeys, resource: Resource) -> bool:
     """Whether an order is the usual one backwards. Rows that are alike in it come by their primary keys in either, and
     are put in that order by themselves: of the same time, to the microsecond, there are few."""
-    return tuple((name, not descending) for name, descending in keys) == usual and isinstance(
-        resource.fields[usual[-1][0]].type, Timestamp
-    )
+    return turned(keys) == usual and isinstance(resource.fields[usual[-1][0]].type, Timestamp)
 
 
 def _is_one(equal: tuple[str, ...], resource: Resource) -> bool:
@@ -182,7 +184,7 @@ def _is_in_order(ranged: tuple[str, ...], asked: Asked, resource: Resource, rule
 
 def _sorts(asked: Asked) -> tuple[SortKeys, ...]:
     """The usual order first."""
-    return tuple(dict.fromkeys((asked.list.sorts.default, *asked.list.sorts.offered)))
+    return tuple(dict.fromkeys(asked.list.sorts.every))
 
 
 def _ordered(keys: SortKeys, resource: Resource, equal: tuple[str, ...]) -> SortKeys | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
@@ -95,10 +95,44 @@ SortKeys: TypeAlias = tuple[tuple[str, bool], ...]
 
 
 @dataclass(frozen=True)
+class Order:
+    """An order that can be chosen. `name`: of its own; None: it is called as its keys are."""
+
+    name: str | None
+    keys: SortKeys
+
+
+@dataclass(frozen=True)
+class Reverse:
+    """What turns an order round: a parameter, whose values are of `type`, with one of `values`, as requests write
+    them."""
+
+    parameter: str
+    type: Type
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Sorts:
+    """`several`: a request chooses one order after another, each for the rows that are alike in those before it."""
+
     parameter: str | None
     default: SortKeys
-    offered: tuple[SortKeys, ...]
+    offered: tuple[Order, ...]
+    several: bool = False
+    reverse: Reverse | None = None
+
+    @property
+    def every(self) -> Iterator[SortKeys]:
+        """The order that is there where none is chosen, those that can be chosen, and each of them turned round."""
+        stated = (self.default, *(each.keys for each in self.offered))
+        yield from stated
+        yield from map(turned, stated) if self.reverse is not None else ()
+
+
+def turned(keys: SortKeys) -> SortKeys:
+    """The same fields, each in its other direction."""
+    return tuple((name, not descending) for name, descending in keys)
 
 
 @dataclass(frozen=True)

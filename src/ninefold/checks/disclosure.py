@@ -154,7 +154,7 @@ def _asked_for(
     if (where := operation.where) is not None:
         yield from ((*each, findings.span(where), "says which rows") for each in _computed([where], model))
     if isinstance(operation, List) and endpoint.resource is not None:
-        keys = {name for order in (operation.sorts.default, *operation.sorts.offered) for name, _ in order}
+        keys = {name for order in operation.sorts.every for name, _ in order}
         for name in sorted(keys & set(model[endpoint.resource].computed)):
             yield endpoint.resource, name, own.span, "sorts the list"
 

@@ -19,9 +19,10 @@ from ninefold.checks.credentials import check_ends, check_issues
 from ninefold.checks.effects import check_effects
 from ninefold.checks.errors import check_own_shape
 from ninefold.checks.findings import Findings, condition
-from ninefold.checks.lists import check_filters, check_pages, check_parameters, check_sorts
+from ninefold.checks.lists import check_filters, check_pages, check_parameters
 from ninefold.checks.model import Vocabulary, request_type
 from ninefold.checks.operations import Chosen, Doing, Given, doing_of, one_after_another, operation_of, tokens_of
+from ninefold.checks.orders import check_sorts
 from ninefold.checks.parameters import check_form, check_own_requests, check_sent
 from ninefold.checks.paths import check_path
 from ninefold.checks.responses import check_responses

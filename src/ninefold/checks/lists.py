@@ -9,15 +9,13 @@ from typing import Any, Final, Literal
 from ninefold.checked.bodies import BodyLeaf
 from ninefold.checked.endpoints import Endpoint
 from ninefold.checked.lists import Rules, asked, growing
-from ninefold.checked.operations import Filter, Pages, SortKeys, Sorts
+from ninefold.checked.operations import Filter, Pages
 from ninefold.checked.resources import Resource
 from ninefold.checks.findings import Findings, inferring
 from ninefold.checks.model import Vocabulary, request_type, type_of
-from ninefold.checks.resources import is_key
 from ninefold.contract.service import Contract
 from ninefold.diagnostics.codes import (
     GROWS,
-    NOT_A_SORT_KEY,
     OF_ALL_ROWS,
     PAGE_BOUNDS,
     SAME_PARAMETER,
@@ -35,18 +33,15 @@ from ninefold.language import limits
 from ninefold.language.declaration import said
 from ninefold.language.fact import Fact, Name, Shown, StatedNone, is_open, text_of, value_of
 from ninefold.language.limits import narrowed
-from ninefold.language.parameters import Parameter, SortKey
+from ninefold.language.parameters import Parameter
 from ninefold.language.verbs import Verb
 from ninefold.values import (
     Anything,
     Array,
     Boolean,
     Integer,
-    Number,
     Object,
-    Row,
     Text,
-    Timestamp,
     Type,
     required,
 )
@@ -108,44 +103,22 @@ def _several(endpoint: stated.Endpoint, parameter: Parameter, type_: Type, findi
         )
 
 
-def check_sorts(endpoint: stated.Endpoint, resource: Resource, findings: Findings) -> Sorts | None:
-    if endpoint.sort is None or is_open(endpoint.sort):
-        return None
-    parameter = endpoint.by("sorts")
-    keys = () if parameter is None else value_of(parameter.sorts) or ()
-    offered = tuple(checked for key in keys if (checked := _keys((key,), resource, findings)))
-    default = _keys(value_of(endpoint.sort) or (), resource, findings)
-    return Sorts(None if parameter is None else parameter.name, default, offered)
-
-
-def _keys(keys: tuple[SortKey, ...], resource: Resource, findings: Findings) -> SortKeys:
-    found = []
-    for key in keys:
-        field = resource.fields.get(key.field)
-        if field is None:
-            continue  # that it is none has been said where names are resolved
-        if field.name in resource.primary_key and not is_key(field):
-            continue  # nor is it a primary key, which has been said of the resource
-        if field.secret is not None or not isinstance(field.type, Boolean | Integer | Number | Row | Text | Timestamp):
-            findings.say(
-                NOT_A_SORT_KEY,
-                f"`{resource.name}.{key.field}` has no order",
-                Label(key.span, "neither text, a number, a truth value nor a time"),
-            )
-        else:
-            found.append((key.field, key.descending))
-    return tuple(found)
-
-
 def _unheeded(pages: limits.Pages, findings: Findings) -> None:
     """Says of bounds that stand beside `by` and that nothing heeds by the way in which it says pages are reached."""
     by = limits.reached(pages)
     counted = (pages.first,) if by in ("none", "cursor") else ()
-    whole = (pages.default, pages.minimum, pages.maximum, pages.size, pages.at) if by == "none" else ()
+    whole = (pages.default, pages.minimum, pages.maximum, pages.clamps, pages.size, pages.at) if by == "none" else ()
     bound = next((each for each in (*whole, *counted) if isinstance(each, Shown)), None)
     if bound is not None and pages.by is not None:
         told, why, help = _UNHEEDED[by]
         findings.say(SAYS_NOTHING, told, Label(bound.span, "nothing heeds it"), Label(pages.by.span, why), help=(help,))
+
+
+def _clamps_nothing(pages: limits.Pages, own: limits.Pages, findings: Findings) -> None:
+    """Says of `clamps` that no request gives a size, unless lists beside this one may have a parameter of it."""
+    if pages.clamps is not None and (own.clamps is pages.clamps or (own.size is None and pages.size is None)):
+        message, why = "`clamps` says nothing of pages whose size no request gives", "there is no size to clamp"
+        findings.say(SAYS_NOTHING, message, Label(pages.clamps.span, why), help=("name its parameter: `size: limit`",))
 
 
 _UNHEEDED: Final = {
@@ -171,6 +144,8 @@ def check_pages(endpoint: stated.Endpoint, findings: Findings) -> Pages | None:
     by = limits.reached(pages)
     if by == "none":
         return Pages("none")
+    if value_of(pages.clamps) and not isinstance(pages.size, Shown):
+        _clamps_nothing(pages, own or pages, findings)
     bounds, first, no_way = _sizes(pages, findings), value_of(pages.first), isinstance(pages.at, StatedNone)
     counted = by in ("offset", "page") and not no_way
     if bounds is None or not by or pages.at is None or is_open(pages.at) or (counted and first is None):

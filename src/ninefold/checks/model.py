@@ -334,9 +334,9 @@ def _as_given(parameter: Parameter, group: str, schemas: SharedSchemas) -> Type:
 def type_of(parameter: Parameter, schemas: SharedSchemas) -> Type:
     """The type of what a parameter gives, as far as its schema says, with the shared types that this refers to: that of
     a condition without a schema is the expression's."""
-    if parameter.sorts is not None:
+    if parameter.sorts is not None and not parameter.is_list:
         return Text()
-    if parameter.selects is not None or parameter.expands is not None:
+    if parameter.sorts is not None or parameter.selects is not None or parameter.expands is not None:
         return Array(items=Text())
     return from_schema(schemas.inlined(parameter.schema.json))
 

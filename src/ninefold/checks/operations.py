@@ -158,7 +158,8 @@ def takes_of(
 ) -> Takes:
     """What of a request is declared. `filters`: what narrows, with the type of what each gives."""
     types = {each.name: each.type for each in filters}
-    orders = () if sorts is None or resource is None else tuple(title(each, resource) for each in sorts.offered)
+    offered = () if sorts is None else sorts.offered
+    orders = {} if resource is None else {title(each, resource): each.keys for each in offered}
     return Takes(
         path=tuple(check_declared(endpoint.path, "path", findings)),
         query=tuple(check_declared(endpoint.query, "query", findings, types, orders)),

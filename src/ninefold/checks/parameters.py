@@ -10,12 +10,13 @@ from typing import Any, Literal, TypeAlias
 
 from ninefold.checked.bodies import BodyLeaf, BodyMember
 from ninefold.checked.endpoints import Cors, Requests
-from ninefold.checked.operations import Parameter
+from ninefold.checked.operations import Parameter, SortKeys
 from ninefold.checked.resources import Resource
 from ninefold.checks.assignments import Rules
 from ninefold.checks.constants import validator
 from ninefold.checks.findings import Findings
 from ninefold.checks.model import type_of
+from ninefold.checks.orders import held_to
 from ninefold.checks.resources import PLAIN
 from ninefold.checks.unkept import why_none
 from ninefold.contract.service import Contract
@@ -65,15 +66,15 @@ def check_declared(
     place: Place,
     findings: Findings,
     types: Mapping[str, Type] | None = None,
-    orders: Sequence[str] = (),
+    orders: Mapping[str, SortKeys] | None = None,
 ) -> Iterator[Parameter]:
     """The parameters that an endpoint declares in one place. `types`: those of conditions, by their names; `orders`:
-    those that can be chosen."""
+    those that can be chosen, by their names."""
     rules = Rules(findings)
     for each in value_of(fact) or ():
         if place != "path" and why_never_sent(each, place, findings) is not None:
             continue
-        schema, own = _schema(each, orders, findings)
+        schema, own = _schema(each, orders or {}, findings)
         type_ = (types or {}).get(each.name) or type_of(each, findings.schemas)
         if each.where is None:  # else it is said of the filter
             _says_how_many(each, type_, findings)
@@ -106,14 +107,14 @@ def _says_how_many(each: requests.Parameter, type_: Type, findings: Findings) ->
 
 
 def _schema(
-    each: requests.Parameter, orders: Sequence[str], findings: Findings
+    each: requests.Parameter, orders: Mapping[str, SortKeys], findings: Findings
 ) -> tuple[dict[str, Any], tuple[Rule, ...]]:
     """What a value is held to, and the rules that do not stand in its own schema: what can be chosen is a list."""
     several = each.selects or each.expands
     json = findings.schemas.inlined(each.schema.json)
     if isinstance(each.sorts, Shown):
-        enum, place = {"type": "string", "enum": list(orders)}, findings.place(each.sorts.span)
-        return {**json, **enum}, (Rule((), "enum", place),)
+        (chosen, rules), place = held_to(orders, each.is_list), findings.place(each.sorts.span)
+        return {**json, **chosen}, tuple(Rule(path, rule, place) for path, rule in rules.items())
     if isinstance(several, Shown):
         named = [one.text if isinstance(one, Name) else one.name for one in several.value]
         place, items = findings.place(several.span), {"type": "string", "enum": named}

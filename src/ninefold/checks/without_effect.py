@@ -143,7 +143,7 @@ def _says_nothing(each: Parameter, findings: Findings) -> Iterator[tuple[str, st
     """What stands beside the schema of a parameter and says nothing, and why."""
     is_list = isinstance(type_of(each, findings.schemas), Array)
     is_open = not findings.contract.shared_types.open.isdisjoint(types_in(each.schema.json))
-    several = is_list or is_open or each.where is not None or not each.says_type
+    several = is_list or is_open or each.where is not None or not (each.says_type or each.sorts)
     if each.always is not None and each.selects is None:
         yield "always", "no `selects` stands beside it"
     if each.default is not None and each.is_required:

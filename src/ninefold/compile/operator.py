@@ -12,7 +12,7 @@ from ninefold.checked.bodies import BodyLeaf
 from ninefold.checked.contents import Content, Leaf, Object, Response, Rows
 from ninefold.checked.endpoints import Admission
 from ninefold.checked.lists import Asked
-from ninefold.checked.operations import Create, Filter, List, Pages, Sorts, Takes, Update
+from ninefold.checked.operations import Create, Filter, List, Order, Pages, Sorts, Takes, Update
 from ninefold.checked.resources import Field, Resource
 from ninefold.checked.service import Checked
 from ninefold.compile.bodies import body_of
@@ -157,7 +157,7 @@ def _listing(resource: Resource, resources: Mapping[str, Resource]) -> List:
         resource=resource.name,
         response=Response(200, Object((("rows", Rows(Object(tuple(columns)))), ("total", total))), (), resource.place),
         filters=tuple(_filters(resource, resources)),
-        sorts=Sorts("sort", (), tuple(((name, descending),) for name in sortable for descending in (False, True))),
+        sorts=Sorts("sort", (), tuple(Order(None, ((name, turns),)) for name in sortable for turns in (False, True))),
         pages=Pages("offset"),
         total=True,
     )

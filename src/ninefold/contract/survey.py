@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeVar
 
 from ninefold.contract.effects import each_alone
@@ -328,8 +329,9 @@ class Survey:
             walk.now = "its `where`"
             walk.read(where.ast, roots)
         if first is not None:
-            offered = (key for each in endpoint.parameters for key in value_of(each.sorts) or ())
-            for key in (*(value_of(endpoint.sort) or ()), *offered):
+            offered = (order.keys for each in endpoint.parameters for order in value_of(each.sorts) or ())
+            usual = value_of(endpoint.sort) or ()
+            for key in chain(usual, *offered):
                 walk.now = f"its order by `{key.field}`"
                 walk.step(first, key.field)
 

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 from ninefold.diagnostics.frozen import dataclass
 from ninefold.diff.ablate.fixed import Asked
-from ninefold.diff.bounds import telling
+from ninefold.diff.bounds import given, of_query, telling
 from ninefold.diff.documents import Bodies
 from ninefold.diff.making import (
     content_of,
@@ -206,11 +206,10 @@ class Asking:
             self._again(key, route, padded=size)
             self._again(key, route, padded=size + 1)
         for name in dict.fromkeys(name for each in routes for name in (*query_parameters(each), "nobody-knows-this")):
-            schemas = [one.schema for each in routes for one in each.query if one.name == name]
+            schemas = [*of_query(routes, name)]
             rows = self.bodies.narrowing(routes, name)
             for value in (*telling(schemas, self.bodies.columns(name)), *rows, *self.said.texts, *self.said.numbers):
-                text = value if isinstance(value, str) else json.dumps(value)
-                self._again(key, route, query={name: text})
+                self._again(key, route, query={name: given(value)})
         for name in dict.fromkeys(one.name for each in routes for one in each.headers):
             schemas = [one.schema for each in routes for one in each.headers if one.name == name]
             for value in telling(schemas, self.said.texts):

@@ -8,6 +8,8 @@ from itertools import islice
 from typing import Any, Final
 
 from ninefold.development.samples import CANDIDATES, admits, of_pattern, resolved, sample, whole
+from ninefold.plan.operations import List
+from ninefold.plan.routes import Served
 
 REPEATED: Final = 100
 """How often at most a part of a text that a pattern matches is repeated."""
@@ -34,6 +36,23 @@ def telling(schemas: Sequence[Any], more: Iterable[Any] = ()) -> tuple[Any, ...]
         rank = 0 if len(taken) > 1 else 1 if True in taken else 2
         found.setdefault(json.dumps(value), (rank, value))
     return tuple(value for _, value in sorted(found.values(), key=lambda each: each[0]))[:MOST]
+
+
+def of_query(routes: Iterable[Served], name: str) -> Iterator[Any]:
+    """The schemas of a query parameter of endpoints, that of the size of a page among them."""
+    for each in routes:
+        yield from (one.schema for one in each.query if one.name == name)
+        lists = (one.operation for one in each.admissions if isinstance(one.operation, List))
+        for paging in (one.paging for one in lists if one.paging.size == name):
+            most = {} if paging.maximum is None else {"maximum": paging.maximum}
+            yield {"type": "integer"} | ({} if paging.said.get("clamps") else {"minimum": paging.minimum} | most)
+
+
+def given(value: Any) -> str:
+    """What a request gives for a value; several are given with commas."""
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return ",".join(value)
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def bounds(schema: Any) -> Iterator[Any]:

@@ -30,7 +30,8 @@ from ninefold.language.expressions import Assignment, Expression, Items, Leaf, T
 from ninefold.language.expressions import Members as Object
 from ninefold.language.fact import Gap, Name, Proposal, Shown, StatedNone, value_of
 from ninefold.language.key import Kind
-from ninefold.language.parameters import Parameter, SortKey
+from ninefold.language.orders import Offered, SortKey
+from ninefold.language.parameters import Parameter
 from ninefold.language.requests import Body
 from ninefold.language.resources import Field, Resource, View
 from ninefold.language.routes import Literal, Segment
@@ -282,7 +283,7 @@ class _Seeing:
         kept = [each for each in said if not (isinstance(each, Name) and each.text in hidden and _is_field(key))]
         found = [self.plain(each, key, row, rows) for each in kept]
         ordered = key is not None and (key.key.order in ("sequence", "steps", "words") or key.name == "sort")
-        is_set = all(isinstance(each, Name | Parameter | SortKey) for each in said) and not ordered
+        is_set = all(isinstance(each, Name | Offered | Parameter | SortKey) for each in said) and not ordered
         return sorted(found, key=repr) if is_set else found
 
     def named(self, text: str, key: Declared | None, row: str | None) -> str:

@@ -38,17 +38,15 @@ from ninefold.language.fact import Fact, Gap, Name, Shown, StatedNone, text_of, 
 from ninefold.language.functions import FUNCTIONS, Function, read_functions
 from ninefold.language.key import Key, Kind, falling_back
 from ninefold.language.limits import PAGES, Limits, Pages
+from ninefold.language.orders import KEY, SortKey, read_sort_keys
 from ninefold.language.parameters import (
-    KEY,
     PATH_VALUES,
     QUERY_PARAMETERS,
     REQUEST_HEADERS,
     Parameter,
-    SortKey,
     read_path_values,
     read_query,
     read_request_headers,
-    read_sort_keys,
 )
 from ninefold.language.question import Question
 from ninefold.language.reading import Level, Reading, Refused, collected, spoken

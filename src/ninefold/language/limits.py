@@ -100,8 +100,8 @@ class Pages:
     span: Span
     by: Fact[Name] | None = asked(
         "by", shapes.Word(("cursor", "offset", "page", "none")),
-        "How the next page is reached: by a cursor, an offset or its number; `none`: the list is given whole.", PAGES,
-        PAGED, when=OF_A_LIST, says_none=True, told="pages by", side="gives")
+        "How the next page is reached. It is by a cursor, an offset or its number; `none`: the list is given whole.",
+        PAGES, PAGED, when=OF_A_LIST, says_none=True, told="pages by", side="gives")
     default: Fact[int] | None = asked(
         "default", shapes.Integer(1), "The size of a page where the request asks for none.", PAGES, PAGED,
         when=THERE_ARE, told="rows of a page whose size is not given", meanings=("pages and filters",), side="gives",
@@ -114,6 +114,10 @@ class Pages:
         "maximum", shapes.Integer(1), "The greatest size that may be asked for; `none` for any.", PAGES, PAGED,
         when=THERE_ARE, says_none=True, told="most rows of a page", meanings=("pages and filters",),
         side="takes", order="more", promise="raise a limit")
+    clamps: Fact[bool] | None = adds(
+        "clamps", shapes.Boolean(), "Whether a size beyond these is taken as the nearest.",
+        "It is `invalid`.", told="a size beyond these is", words=lambda clamps: "taken as the nearest" if clamps
+        else "invalid", meanings=("pages and filters",), side="takes", promise="raise a limit", planned=True)
     first: Fact[int] | None = asked(
         "first", shapes.Integer(0, 1), "The number of the first page, or of the first row where pages are reached by "
         "an offset.", PAGES, PAGED, when=COUNTED_FROM, told="counted from", meanings=("pages and filters",),
@@ -123,8 +127,8 @@ class Pages:
         says_none=True, told="the query parameter of the size of a page", meanings=("pages and filters",),
         side="takes", promise="add an optional parameter")
     at: Fact[Name] | None = asked(
-        "at", PARAMETER, "The query parameter that says which page: its cursor, its offset or its number; `none`: "
-        "there is but the first.", PAGES, PAGED, when=THERE_ARE, says_none=True,
+        "at", PARAMETER, "The query parameter that says which page. It gives its cursor, its offset or its number; "
+        "`none`: there is but the first.", PAGES, PAGED, when=THERE_ARE, says_none=True,
         told="the query parameter that says which page", meanings=("pages and filters",), side="takes")
 
 

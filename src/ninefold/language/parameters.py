@@ -1,18 +1,15 @@
 """Part 4: what a request gives by name, in its path, its query and its headers; and what its query does.
 
 A parameter has a schema. In the query it may do one thing more: narrow the rows (`where`), order them (`sorts`), say
-which members are shown (`selects`), or which references are shown as rows (`expands`).
+which members are shown (`selects`), which references are shown as rows (`expands`), or turn the order of the rows
+round (`reverses`).
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from ninefold.diagnostics import regex
-from ninefold.diagnostics.codes import WRONG_SHAPE
-from ninefold.diagnostics.diagnostic import Label
 from ninefold.diagnostics.frozen import dataclass, replace
 from ninefold.diagnostics.source import Span
 from ninefold.language import leaves, shapes
@@ -21,7 +18,8 @@ from ninefold.language.expressions import Expression, Template, expression, temp
 from ninefold.language.fact import Fact, Name, value_of
 from ninefold.language.json_schema import KEYS, TYPES, TYPING, keywords
 from ninefold.language.key import Key, Kind
-from ninefold.language.reading import Read, Reading, Slot, TableOfKeys, quoted
+from ninefold.language.orders import KEY, Offered, read_offered
+from ninefold.language.reading import Read, Reading, Slot, TableOfKeys
 from ninefold.language.records import read_members
 from ninefold.language.requests import DOES, NOT_SERVED
 from ninefold.language.schemas import Schema, is_a_name, is_unknown, json_value, schema
@@ -34,36 +32,6 @@ JSON: Final = "application/json"
 
 def in_backticks(names: Iterable[Name]) -> str:
     return ", ".join(f"`{each.text}`" for each in names)
-
-
-@dataclass(frozen=True, slots=True)
-class SortKey:
-    """A field, ascending, or descending with a minus before it."""
-
-    field: str
-    descending: bool
-    span: Span
-
-
-DIRECTION: Final = regex.compile(r"(\w+)[ :]+(asc(?:ending)?|desc(?:ending)?)", re.IGNORECASE)
-"""What SQL writes for `name` and `-name`."""
-KEY: Final = "a field (with `-` before it for descending)"
-
-
-def read_sort_keys(r: Reading, node: Node, slot: Slot) -> tuple[SortKey, ...] | None:
-    listed = leaves.names(r, node, slot)
-    if listed is None:
-        return None
-    for each in listed:
-        if (found := DIRECTION.fullmatch(each.text)) is not None:
-            r.say(
-                WRONG_SHAPE,
-                f"{quoted(each.text)} is not how a field is sorted by",
-                Label(each.span),
-                help=(f"write `{'-' if found[2].casefold().startswith('desc') else ''}{found[1]}`",),
-            )
-            return None
-    return tuple(SortKey(each.text.removeprefix("-"), each.text.startswith("-"), each.span) for each in listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +78,9 @@ def _gives_several(parameter: Parameter) -> bool:
     return parameter.is_list and parameter.content is None
 
 
+ORDERS: Final = OfVerbs(lambda verb: verb.lists, "orders a list")
+
+
 # fmt: off
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +111,24 @@ class Parameter:
         order="other")
     where: Fact[Expression] | None = restricts(
         "where", shapes.Expression(shapes.Sight.CALLERS),
-        "A predicate on the row (of a stream, on `event`) and on `value`, what the parameter gives: rows for which it "
+        "A predicate on the row (of a stream, on `event`) and on `value`, what the parameter gives. Rows for which it "
         "holds are listed, or changed, and events told. The type of `value` is the expression's where the schema says "
         "none.",
         "It narrows nothing.", told="narrows to", meanings=("pages and filters", "truth"), side="gives",
         promise="show more rows",
         does=OfVerbs(lambda verb: verb.is_of_all or verb.streams, "narrows a list or a stream"))
-    sorts: Fact[tuple[SortKey, ...]] | None = adds(
-        "sorts", shapes.Names(KEY), "It chooses the order: these can be chosen.", "It chooses no order.",
-        read=read_sort_keys, promise="add a sort", does=OfVerbs(lambda verb: verb.lists, "orders a list"))
+    sorts: Fact[tuple[Offered, ...]] | None = adds(
+        "sorts", shapes.OneOf((shapes.Names(KEY), shapes.MappingOf("names to such fields"))),
+        "It chooses the order: these can be chosen. One that gives several chooses by the first, then the next.",
+        "It chooses no order.", read=read_offered, promise="add a sort", does=ORDERS, below=(
+            named("NAME", Kind.ADDS, "The order of that name.", "It cannot be chosen.",
+                  shapes.Names(KEY, alone=True)),))
+    reverses: Fact[tuple[Name, ...]] | None = adds(
+        "reverses", shapes.Names("a value"),
+        "With these values the order is turned round. Each field of what is chosen, or of the endpoint's `sort`, is "
+        "sorted by in its other direction.", "It turns nothing round.",
+        told="values that turn the order round", words=in_backticks, meanings=("ties",), order="other",
+        does=ORDERS)
     selects: Fact[tuple[Name, ...]] | None = adds(
         "selects", shapes.Names("a member of what is shown of a row"),
         "It names the members to show, which are of these. Where it is not given all are shown.",
@@ -160,8 +140,8 @@ class Parameter:
         told="members that are shown whatever is named", words=in_backticks)
     expands: Fact[tuple[Expanded, ...]] | None = adds(
         "expands", shapes.OneOf((shapes.Names("a reference"), shapes.MappingOf("names to what is shown"))),
-        "It names what is to be shown as rows, which is of these: references, or names, each with what is shown. A "
-        "reference is shown as its whole row.", "It shows nothing as rows.", read=read_expanded,
+        "It names what is to be shown as rows, which is of these. They are references, or names, each with what is "
+        "shown. A reference is shown as its whole row.", "It shows nothing as rows.", read=read_expanded,
         told="what can be shown as rows", meanings=("choices",),
         does=OfVerbs(lambda verb: verb.reads_rows, "says what is shown on request"),
         words=lambda offered: in_backticks(Name(each.name, each.span) for each in offered), below=(

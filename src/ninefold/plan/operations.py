@@ -39,12 +39,43 @@ class Sort(msgspec.Struct, frozen=True, omit_defaults=True):
     """An order of a list, with its switches `sort NAME` and `after NAME`. `keys` are the columns of the result
     that a cursor keeps, the primary key last. `aliases`: its further names, by which it has the same cursors.
     `bound_to`: what a cursor of it is bound to, beside the endpoint and the kind of caller: all that says what its keys
-    mean; empty where pages are not reached by cursors."""
+    mean; empty where pages are not reached by cursors. `reverses`: the names of the orders that it is turned round."""
 
     name: str
     keys: tuple[int, ...]
     aliases: tuple[str, ...] = ()
     bound_to: tuple[str, ...] = ()
+    reverses: tuple[str, ...] = ()
+
+
+class SortKey(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What rows may be sorted by: a column of the result. `reverse`: the name of the same in its other direction.
+    `told` and `computed`: what cursors are bound to where an order has it."""
+
+    column: int
+    reverse: str | None = None
+    told: str = ""
+    computed: tuple[str, ...] = ()
+
+
+class Combined(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Orders of which a request chooses several, one behind the other. Each of `orders` is of some of `keys`, by their
+    names; the one called `""` is there where none is chosen. `ties` stand behind all that do not have them, in whatever
+    direction. The key that comes as the N-th has the switches `sort N KEY` and `after N KEY`, or `last N KEY` where
+    none is behind it. `bound_to`: what all cursors are bound to."""
+
+    keys: dict[str, SortKey]
+    orders: dict[str, tuple[str, ...]]
+    ties: tuple[str, ...]
+    bound_to: tuple[str, ...] = ()
+
+
+class Reverse(msgspec.Struct, frozen=True):
+    """The parameter that turns an order round, with which of its values, as a request writes them."""
+
+    parameter: str
+    type: Type
+    values: tuple[str, ...]
 
 
 By: TypeAlias = Literal["cursor", "offset", "page", "none"]
@@ -69,9 +100,10 @@ class Paging(Saying, frozen=True, omit_defaults=True):
 
 class List(OfResource, frozen=True, tag="list"):
     """Rows. `sort_parameter` takes the name of one of `sorts`; the first of them holds where it is not given and
-    is called `""`. `count` gives `page.total`, `head` the columns of what is shown beside the rows. `judge` is asked
-    when nothing was found: the path may name rows that have to be there, and who calls may have no right to them.
-    `conditional` and `choices`: as of `Read`. `grows`: what makes it cost the more, the more rows there are."""
+    is called `""`. Where a request chooses several, they are `combined` instead. `count` gives `page.total`, `head` the
+    columns of what is shown beside the rows. `judge` is asked when nothing was found: the path may name rows that have
+    to be there, and who calls may have no right to them. `conditional` and `choices`: as of `Read`. `grows`: what makes
+    it cost the more, the more rows there are."""
 
     select: Statement
     paging: Paging
@@ -79,6 +111,8 @@ class List(OfResource, frozen=True, tag="list"):
     filters: tuple[FilterParameter, ...] = ()
     sort_parameter: str | None = None
     sort_trace: tuple[Place, ...] = ()
+    combined: Combined | None = None
+    reverse: Reverse | None = None
     count: Statement | None = None
     head: Statement | None = None
     judge: Judge | None = None
@@ -89,6 +123,10 @@ class List(OfResource, frozen=True, tag="list"):
     def by_name(self) -> dict[str, Sort]:
         """Its orders by their names."""
         return {name: sort for sort in self.sorts for name in (sort.name, *sort.aliases)}
+
+    def reversed_by_name(self) -> dict[str, Sort]:
+        """The same turned round, by the names of what is turned."""
+        return {name: sort for sort in self.sorts for name in sort.reverses}
 
 
 class Sweep(OfResource, frozen=True, tag="sweep"):

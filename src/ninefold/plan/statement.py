@@ -20,12 +20,13 @@ P = TypeVar("P")
 
 class Piece(msgspec.Struct, frozen=True, omit_defaults=True):
     """`text` holds one `?` for each bind. `when` names the switch that has to be on, `unless` the one that must not be;
-    a piece with neither always takes part."""
+    a piece with neither always takes part. `beside`: where it says nothing by itself, others that it may be on with."""
 
     text: str
     binds: tuple[Typed, ...] = ()
     when: str | None = None
     unless: str | None = None
+    beside: tuple[str, ...] = ()
 
 
 def switched(piece: Piece, text: str) -> str:

@@ -217,7 +217,8 @@ def _opens_to_all(survey: Survey) -> bool:
 _WRONG: Final = {
     "": ("is not as its rules say", ("values",)),
     "where": ("is not of the type that its predicate compares, or not as its rules say", ("pages and filters",)),
-    "sorts": ("names an order that is not offered", ()),
+    "sorts": ("names an order that is not offered, or of several that have a field twice", ()),
+    "reverses": ("is not as its rules say", ("values",)),
     "selects": ("names something that is not offered, or something twice", ("choices",)),
     "expands": ("names something that is not offered, or something twice", ("choices",)),
 }
@@ -296,7 +297,8 @@ def _of_pages(survey: Survey, endpoint: Endpoint) -> Iterator[Refusal]:
         return
     minimum, maximum, first = said("minimum"), said("maximum"), said("first")
     most = "upwards" if maximum is None else f"to {maximum.value}"
-    wanted = {"size": f"a whole number from {1 if minimum is None else minimum.value} {most}"}
+    bounds = "" if value_of(pages.clamps) else f" from {1 if minimum is None else minimum.value} {most}"
+    wanted = {"size": f"a whole number{bounds}"}
     if by == "cursor":
         wanted["at"] = "a cursor that the service made for this list"
     elif by:

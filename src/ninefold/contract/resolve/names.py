@@ -223,9 +223,9 @@ class _Uses:
         if len(subjects) == 1:
             resource = subjects.pop()
             self.sets(endpoint.sets, resource)
-            offered = (each.sorts for each in listed(endpoint.query) or ())
-            for keys in (endpoint.sort, *offered):
-                for key in listed(keys) or ():
+            offered = (order for each in listed(endpoint.query) or () for order in listed(each.sorts) or ())
+            for keys in (listed(endpoint.sort) or (), *(order.keys for order in offered)):
+                for key in keys:
                     self.use_field(Name(key.field, Span(key.span.start + key.descending, key.span.end)), resource)
         self.effects(endpoint.also)
         for parameter in (

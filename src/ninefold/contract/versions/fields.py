@@ -12,7 +12,8 @@ from ninefold.expressions.ast import Literal, Member, Name, every
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.expressions import Expression
 from ninefold.language.fact import Fact, Shown, is_stated, value_of
-from ninefold.language.parameters import Parameter, SortKey
+from ninefold.language.orders import Offered
+from ninefold.language.parameters import Parameter
 from ninefold.language.resources import Field, Resource, Seen
 from ninefold.language.schemas import Schema
 from ninefold.language.versioning import Change
@@ -220,7 +221,10 @@ def _of_choices(way: Way, resource: str, own: str | None, called: Shows) -> None
 
 
 def _ordering(each: Parameter, field: str) -> Parameter:
-    return replace(each, sorts=each_in(each.sorts, lambda key: None if _is_by(key, field) else key))
+    def without(order: Offered) -> Offered | None:
+        return None if any(key.field == field for key in order.keys) else order
+
+    return replace(each, sorts=each_in(each.sorts, without))
 
 
 def _filter(each: Parameter, resource: str, field: str, called: Shows) -> Parameter | None:
@@ -237,7 +241,3 @@ def _reads(expression: Expression, resource: str, field: str) -> bool:
         and isinstance(node.operand, Name) and node.operand.name == resource
         for node in every(expression.ast)
     )  # fmt: skip
-
-
-def _is_by(key: SortKey, field: str) -> bool:
-    return key.field == field

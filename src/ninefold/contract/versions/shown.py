@@ -26,7 +26,8 @@ from ninefold.language.errors import ErrorCode
 from ninefold.language.events import EventKind
 from ninefold.language.expressions import Assignment, Items, Leaf, Member, Members, Template, with_leaves
 from ninefold.language.fact import Fact, Name, Shown, value_of
-from ninefold.language.parameters import Expanded, Parameter, SortKey
+from ninefold.language.orders import Offered, SortKey
+from ninefold.language.parameters import Expanded, Parameter
 from ninefold.language.resources import Resource, View
 from ninefold.language.responses import Response
 
@@ -226,9 +227,12 @@ class _Reading:
         def key(own: SortKey) -> SortKey:
             return replace(own, field=self.read.instead.get((resource or "", own.field), own.field))
 
+        def order(own: Offered) -> Offered:
+            return replace(own, keys=tuple(map(key, own.keys)))
+
         def parameter(own: Parameter) -> Parameter:
             where = in_fact(own.where, lambda condition: self.read.expression(condition, rows))
-            return replace(own, where=where, sorts=each_in(own.sorts, key))
+            return replace(own, where=where, sorts=each_in(own.sorts, order))
 
         return replace(
             each,

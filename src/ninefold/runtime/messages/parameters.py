@@ -19,6 +19,7 @@ from ninefold.plan.routes import Parameter
 from ninefold.runtime.messages.forms import pairs
 from ninefold.runtime.messages.json_text import parse
 from ninefold.runtime.messages.message import Request
+from ninefold.runtime.messages.orders import Order, Orders
 from ninefold.runtime.messages.problems import Failure, invalid
 from ninefold.runtime.messages.schemas import Schemas
 from ninefold.runtime.messages.violations import MOST, Broken, Path, broken
@@ -172,7 +173,7 @@ class Page:
     """What a request asks of a list. `size` None: all of it. `start`: how many rows come before the page. `at`: its
     number, or its offset, as requests count. `cursor` is as sent."""
 
-    sort: plan.Sort
+    order: Order
     size: int | None = None
     start: int = 0
     at: int = 0
@@ -209,12 +210,11 @@ def narrowing(filters: Sequence[plan.FilterParameter], values: Mapping[str, Valu
 class PageReader:
     """What a request asks of a list: which rows, in which order, which page. `names`: the parameters of its pages."""
 
-    __slots__ = ("_filters", "_paging", "_sort_parameter", "_sorts", "names")
+    __slots__ = ("_filters", "_orders", "_paging", "names")
 
     def __init__(self, operation: plan.List) -> None:
         self._filters = operation.filters
-        self._sorts = operation.by_name()
-        self._sort_parameter = operation.sort_parameter
+        self._orders = Orders(operation)
         self._paging = operation.paging
         paging = operation.paging
         self.names = frozenset(name for name in (paging.size, paging.at) if name is not None)
@@ -228,25 +228,20 @@ class PageReader:
 
     def _read(self, values: Mapping[str, Value], query: Query, failures: list[Failure]) -> Page:
         filters = narrowing(self._filters, values)
-        paging, sort = self._paging, self._sort(values)
+        paging, order = self._paging, self._orders.chosen(values)
         if paging.by == "none":
-            return Page(sort, filters=filters)
-        size = self._integer(query, paging.size, paging.minimum, paging.maximum, paging.default, failures)
+            return Page(order, filters=filters)
+        size = self._size(query, failures)
         if paging.by == "cursor":
-            return Page(sort, size, cursor=self._cursor(query, failures), filters=filters)
+            return Page(order, size, cursor=self._cursor(query, failures), filters=filters)
         first = paging.first
         at = self._integer(query, paging.at, first, None, first, failures)
         # Where the database's integers end, there are no rows any more.
         start = min((at - first) * (size if paging.by == "page" else 1), GREATEST_INTEGER)
-        return Page(sort, size, start, at, None, filters)
-
-    def _sort(self, values: Mapping[str, Value]) -> plan.Sort:
-        chosen = values.get(self._sort_parameter) if self._sort_parameter is not None else None
-        # What is no order that can be chosen has been refused.
-        return self._sorts[chosen] if isinstance(chosen, str) and chosen in self._sorts else self._sorts[""]
+        return Page(order, size, start, at, None, filters)
 
     def _integer(
-        self, query: Query, name: str | None, least: int, most: int | None, default: int, failures: list[Failure]
+        self, query: Query, name: str | None, least: int | None, most: int | None, default: int, failures: list[Failure]
     ) -> int:
         if name is None or name not in query:
             return default
@@ -255,11 +250,20 @@ class PageReader:
         value = found[0] if found else None
         if not isinstance(value, int):
             return default
-        if value < least:
+        if least is not None and value < least:
             failures.append(invalid("query", name, "minimum"))
         elif most is not None and value > most:
             failures.append(invalid("query", name, "maximum"))
         return value
+
+    def _size(self, query: Query, failures: list[Failure]) -> int:
+        """The size that is asked for, or the bound that it leaves, where that is taken instead."""
+        paging = self._paging
+        least, most = paging.minimum, paging.maximum
+        if not paging.said.get("clamps"):
+            return self._integer(query, paging.size, least, most, paging.default, failures)
+        asked = self._integer(query, paging.size, None, None, paging.default, failures)
+        return max(asked, least) if most is None else min(max(asked, least), most)
 
     def _cursor(self, query: Query, failures: list[Failure]) -> str | None:
         name = self._paging.at

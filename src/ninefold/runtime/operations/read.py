@@ -193,25 +193,21 @@ class List:
         self._heeds = operation.conditional
         beside = () if operation.head is None else operation.head.columns
         self._shape = Shape(operation.response, beside, operation.select.columns)
-        self._keys = {
-            sort.name: tuple((index, sqlite_reader(operation.select.columns[index].type)) for index in sort.keys)
-            for sort in operation.sorts
-        }
-        self._bound_to = {sort.name: "\n".join(sort.bound_to) for sort in operation.sorts}
+        self._readers = tuple(sqlite_reader(each.type) for each in operation.select.columns)
 
     def cursor(self, call: Call) -> Failure | None:
         """Open the cursor that came; a failure if it is none of ours. Its keys go to `$list`."""
         page = call.page
         if page is None or page.cursor is None:
             return None
-        keys = call.cursors.open(page.cursor, call.route, call.who, self._bound_to[page.sort.name])
+        keys = call.cursors.open(page.cursor, call.route, call.who, page.order.bound_to)
         if keys is None:
             return self.pages.not_ours()
         # As many as there are, each of its type: both are in what it is bound to.
-        readers = self._keys[page.sort.name]
+        readers = [self._readers[index] for index in page.order.keys]
         call.env[environment.LIST] = {
             f"k{number}": key if read is None else read(key)
-            for number, (key, (_, read)) in enumerate(zip(keys, readers, strict=True))
+            for number, (key, read) in enumerate(zip(keys, readers, strict=True))
         }
         return None
 
@@ -224,7 +220,7 @@ class List:
     def perform(self, call: Call) -> Next:
         page = call.page
         assert page is not None
-        seal = call.cursors.of(call.route, call.who, self._bound_to[page.sort.name])
+        seal = call.cursors.of(call.route, call.who, page.order.bound_to)
         ready = self._ready(page, chosen_of(call.env), seal, self._select.chosen)
         return Wait(_selected(ready.rows, call.env), partial(self._found, call, ready))
 
@@ -233,17 +229,16 @@ class List:
     ) -> Ready:
         """`chosen`: the switches of what is chosen of the response. `select`: what gives the statement of the rows."""
         filters = frozenset(f"filter {name}" for name in page.filters)
-        switches = {*filters, f"sort {page.sort.name}"}
+        switches = filters | page.order.switches | (chosen & self._select.switches)
         if page.cursor is not None:
-            switches.add(f"after {page.sort.name}")
-        switches |= chosen & self._select.switches
+            switches |= page.order.after
         return Ready(
-            select(frozenset(switches)),
+            select(switches),
             None if self._count is None else self._count.chosen(filters),
             None if self._head is None else self._head.chosen(chosen & self._head.switches),
             page.size,
             teller(page, self._by),
-            tuple(index for index, _ in self._keys[page.sort.name]) if self._by == "cursor" else (),
+            page.order.keys if self._by == "cursor" else (),
             seal,
         )
 
@@ -286,7 +281,7 @@ class List:
         `seals`: what seals, bound to an order."""
         assert page is not None
         of_one = partial(self._select.of_one, "caller")
-        seal = once_more(seals(self._bound_to[page.sort.name]))
+        seal = once_more(seals(page.order.bound_to))
         ready, listing = self._ready(page, chosen_of(noted), seal, of_one), _listing(page)
         fill, resource, heeds, judge = self._shape.fill, self.resource, self._heeds and conditions, self.judge
         (text, binds), count, head = ready.rows, ready.count, ready.head

@@ -21,6 +21,7 @@ from ninefold.plan.operator import OperatorOperations, Record, Records
 from ninefold.plan.service import ServicePlan
 from ninefold.runtime.messages.decode import Body
 from ninefold.runtime.messages.message import Response
+from ninefold.runtime.messages.orders import Orders
 from ninefold.runtime.messages.parameters import Page
 from ninefold.runtime.messages.problems import Failure
 from ninefold.runtime.operations import signing
@@ -92,7 +93,7 @@ def look(
     """The first rows of a resource, in one of the orders of `operations.list.sorts`."""
     listing = List(operations.list)
     call = caller.call(operations)
-    call.page = Page(operations.list.by_name()[sort], limit, filters=dict(filters))
+    call.page = Page(Orders(operations.list).called(sort), limit, filters=dict(filters))
     listing.prepare(call)
     shown = msgspec.json.decode(_finished(listing.perform(call), session).body)
     return Looked(tuple(shown["rows"]), shown["total"])

@@ -332,13 +332,17 @@ def prepared(link: Link, loop: AbstractEventLoop, plan: ServicePlan) -> None:
 
 
 def _texts(statement: Statement) -> Iterator[str]:
-    """A statement with no switch on, and with each alone: of some, two are never on at once."""
-    switches = {name: None for piece in statement.pieces for name in (piece.when, piece.unless)}
-    for on in switches or (None,):
+    """A statement with no switch on, and with each alone, or with what stands beside it: of some, two are never on at
+    once."""
+    switches: dict[str | None, set[str | None]] = {None: set()}
+    for piece in statement.pieces:
+        for name in filter(None, (piece.when, piece.unless)):
+            switches.setdefault(name, {name}).update(piece.beside)
+    for on in switches.values():
         yield "".join(
             piece.text
             for piece in statement.pieces
-            if (piece.when is None or piece.when == on) and (piece.unless is None or piece.unless != on)
+            if (piece.when is None or piece.when in on) and (piece.unless is None or piece.unless not in on)
         )
 
 

@@ -10,7 +10,8 @@ from ninefold.contract.writes import Constant, Given, constants, given, known_by
 from ninefold.language.actions import Action
 from ninefold.language.endpoints import Endpoint
 from ninefold.language.fact import Fact, StatedNone, is_open, value_of
-from ninefold.language.parameters import Parameter, SortKey
+from ninefold.language.orders import Offered, SortKey
+from ninefold.language.parameters import Parameter
 from ninefold.language.resources import Field
 from ninefold.language.routes import PathName, PathValue
 from ninefold.language.shapes import FORM
@@ -226,7 +227,7 @@ def _parameters(
         own = told(
             g,
             each,
-            sorts=lambda fact: g.fact("orders that can be chosen", fact, _keys(g, acted_on), ("ties",)),
+            sorts=lambda fact: g.fact("orders that can be chosen", fact, _offered(g, acted_on), ("ties",)),
         )
         yield g.together(f"the {kind} `{each.name}`", each.span, (*resources.asked(g, each.schema), *own))
 
@@ -239,6 +240,16 @@ def _keys(g: Grounds, resource: str | None) -> Callable[[tuple[SortKey, ...]], s
     """How orders are told: each key by the name that callers know the field by."""
     fields = g.fields(resource)
     return lambda stated: ", ".join(_key(each, fields.get(each.field)) for each in stated)
+
+
+def _offered(g: Grounds, resource: str | None) -> Callable[[tuple[Offered, ...]], str]:
+    """The same of those that can be chosen: one of a name of its own with it."""
+    tell = _keys(g, resource)
+
+    def told(each: Offered) -> str:
+        return tell(each.keys) if each.name is None else f"`{each.name}` ({tell(each.keys)})"
+
+    return lambda stated: ", ".join(map(told, stated))
 
 
 def _key(key: SortKey, field: Field | None) -> str:

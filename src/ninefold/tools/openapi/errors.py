@@ -211,13 +211,13 @@ def _value(content: Content, env: Mapping[str, Any]) -> Any:
 
 
 def page_parameters(paging: Paging) -> Iterator[Json]:
-    """The parameters by which a request asks for a page; their bounds are refused, never clamped (meaning "pages and
-    filters")."""
+    """The parameters by which a request asks for a page; their bounds are those beyond which they are refused."""
     if paging.by == "none":
         return
     if paging.size is not None:
-        bounds = {} if paging.maximum is None else {"maximum": paging.maximum}
-        yield _query(paging.size, {**INTEGER, "minimum": paging.minimum, **bounds, "default": paging.default})
+        bounds = {"minimum": paging.minimum} | ({} if paging.maximum is None else {"maximum": paging.maximum})
+        refused = {} if paging.said.get("clamps") else bounds
+        yield _query(paging.size, {**INTEGER, **refused, "default": paging.default})
     if paging.at is not None and paging.by == "cursor":
         yield _query(paging.at, {"type": "string"})
     elif paging.at is not None:
