@@ -24,7 +24,7 @@ from ninefold.expressions import terms
 from ninefold.language import conditions
 from ninefold.plan import environment
 from ninefold.plan.problems import Condition
-from ninefold.runtime.messages import decode, parameters
+from ninefold.runtime.messages import decode, orders, parameters
 from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.stream import Stream, _shown
 from ninefold.runtime.operations.write import Write
@@ -53,9 +53,9 @@ writes what it finds, where the service without the defect answers as it should.
 Patch = pytest.MonkeyPatch
 
 # The package has functions of the same names.
-create, delete, lists, read, sign_in, update, writes = (
+create, delete, lists, ordering, read, sign_in, update, writes = (
     import_module(f"ninefold.compile.endpoints.{name}")
-    for name in ("create", "delete", "list", "read", "sign_in", "update", "writes")
+    for name in ("create", "delete", "list", "orders", "read", "sign_in", "update", "writes")
 )
 
 compiled_contents = import_module("ninefold.compile.contents")
@@ -134,29 +134,29 @@ def a_page_has_one_row_too_many(patch: Patch) -> None:
 
 @mutant
 def a_page_begins_with_the_last_row_of_the_one_before(patch: Patch) -> None:
-    after = lists._after
+    after = ordering._after
 
     def at_or_after(keys: Any, *others: Any, **named: Any) -> Fragment:
         found = after(keys, *others, **named)
         return Fragment(found.text.replace(" > ?", " >= ?"), found.binds)
 
-    patch.setattr(lists, "_after", at_or_after)
+    patch.setattr(ordering, "_after", at_or_after)
 
 
 @mutant
 def nulls_come_first(patch: Patch) -> None:
-    ordered = lists._ordered
+    ordered = ordering._ordered
 
     def first(fragment: Fragment, typed: Any, descending: bool) -> Fragment:
         found = ordered(fragment, typed, descending)
         return Fragment(found.text.replace("NULLS LAST", "NULLS FIRST"), found.binds)
 
-    patch.setattr(lists, "_ordered", first)
+    patch.setattr(ordering, "_ordered", first)
 
 
 @mutant
 def ties_are_left_to_the_database(patch: Patch) -> None:
-    patch.setattr(lists, "_with_identifier", lambda keys, resource: (*keys, (resource.primary_key[0], True)))
+    patch.setattr(ordering, "_with_identifier", lambda keys, resource: (*keys, (resource.primary_key[0], True)))
 
 
 @mutant
@@ -275,6 +275,27 @@ def a_page_size_is_clamped(patch: Patch) -> None:
         return value if largest is None else min(value, largest)
 
     patch.setattr(parameters.PageReader, "_integer", clamped)
+
+
+@mutant
+def an_order_is_never_turned_round(patch: Patch) -> None:
+    patch.setattr(orders.Orders, "called", lambda self, name, reverses=False: self._named[name])
+
+
+@mutant
+def of_several_orders_the_first_is_taken(patch: Patch) -> None:
+    together = orders._together
+    patch.setattr(orders, "_together", lambda combined, names, reverses: together(combined, names[:1], reverses))
+
+
+@mutant
+def of_several_orders_the_first_is_turned_round(patch: Patch) -> None:
+    together = orders._together
+
+    def turned(combined: Any, names: Any, reverses: bool) -> orders.Order:
+        return together(combined, names, reverses and len(names) < 2)
+
+    patch.setattr(orders, "_together", turned)
 
 
 @mutant
