@@ -24,7 +24,7 @@ from ninefold.expressions import terms
 from ninefold.language import conditions
 from ninefold.plan import environment
 from ninefold.plan.problems import Condition
-from ninefold.runtime.messages import decode, orders, parameters
+from ninefold.runtime.messages import decode, parameters
 from ninefold.runtime.operations import credentials
 from ninefold.runtime.operations.stream import Stream, _shown
 from ninefold.runtime.operations.write import Write
@@ -275,27 +275,6 @@ def a_page_size_is_clamped(patch: Patch) -> None:
         return value if largest is None else min(value, largest)
 
     patch.setattr(parameters.PageReader, "_integer", clamped)
-
-
-@mutant
-def an_order_is_never_turned_round(patch: Patch) -> None:
-    patch.setattr(orders.Orders, "called", lambda self, name, reverses=False: self._named[name])
-
-
-@mutant
-def of_several_orders_the_first_is_taken(patch: Patch) -> None:
-    together = orders._together
-    patch.setattr(orders, "_together", lambda combined, names, reverses: together(combined, names[:1], reverses))
-
-
-@mutant
-def of_several_orders_the_first_is_turned_round(patch: Patch) -> None:
-    together = orders._together
-
-    def turned(combined: Any, names: Any, reverses: bool) -> orders.Order:
-        return together(combined, names, reverses and len(names) < 2)
-
-    patch.setattr(orders, "_together", turned)
 
 
 @mutant
