@@ -29,6 +29,7 @@ VALUES: Final[Mapping[str, str]] = {
     "content": "application/json",
     "where": "unit.id == value",
     "sorts": "[id]",
+    "reverses": "[x]",
     "selects": "[id]",
     "always": "[id]",
     "expands": "[of]",
